@@ -1,0 +1,1 @@
+"""What belongs to no room: the house as a whole, seen from outside."""
