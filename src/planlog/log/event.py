@@ -196,9 +196,10 @@ class EventType(Generic[D]):
         self._decoder = msgspec.json.Decoder(data)
 
     def fact(self, data: D, *, surface_op: SurfaceOp | None = None, sources: Iterable[int] = ()) -> Fact:
-        """A checked fact with a snapshot of `data`. Raises `Violation` or `NotLossless`; nothing half-checked exists."""
+        """A checked fact with a snapshot of `data`. Raises `Violation` or `NotLossless`."""
         if (surface_op is not None) != (self.name in SURFACE_TYPES):
-            raise Violation(self.feature, f"{self.name} {'needs' if surface_op is None else 'may not have'} a surfaceOp")
+            need = "needs" if surface_op is None else "may not have"
+            raise Violation(self.feature, f"{self.name} {need} a surfaceOp")
         encoded = lossless.encode(data)
         copy = self._decode(encoded, self.name)
         lossless.prove(data, encoded, copy)
@@ -206,7 +207,7 @@ class EventType(Generic[D]):
         return Fact(self.name, encoded, copy, surface_op, tuple(sources), self.ignorable)
 
     def read(self, event: Event) -> D:
-        """The typed view of an event's data. Raises `Violation` where the data cannot have been written by this type."""
+        """The typed view of an event's data. Raises `Violation` where this type cannot have written it."""
         return self._decode(event.data, f"{self.name} at seq {event.seq}")
 
     def check(self, event: Event) -> D:

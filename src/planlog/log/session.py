@@ -1,0 +1,274 @@
+"""One session's log as the rest of the house sees it: append, view, follow.
+
+A `Session` keeps in memory only what follows from the log: the next seq, the states of the rules, the states of the
+projections that somebody looked at. All of it moves after a commit and never before; all of it can be thrown away.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import anyio
+
+from planlog.kernel.errors import PlanlogError
+from planlog.log.event import (
+    KNOWN_TYPES,
+    Event,
+    EventDamaged,
+    Fact,
+    Rule,
+    Vocabulary,
+    check_envelope,
+    read_line,
+)
+from planlog.log.projection import Projection
+from planlog.log.store import Command, Lease, Row, SessionRecord, Store
+
+S = TypeVar("S")
+PAGE = 500
+RECENT = 1000
+
+
+class SessionRefused(PlanlogError):
+    """A log that this program must not touch: a newer one wrote it, or it is damaged."""
+
+
+class LeaseMissing(PlanlogError):
+    """Somebody appends without holding the session's lease: a programming error."""
+
+
+class Session:
+    """A log that is open in this process. Made by `Sessions`, which keeps one for each id."""
+
+    def __init__(self, store: Store, words: Vocabulary, record: SessionRecord, clock: Callable[[], int]) -> None:
+        self.id = record.id
+        self.cwd = record.cwd
+        self.created_at = record.created_at
+        self.head = 0
+        """The seq that the next event will get, as far as this process has read."""
+        self._store = store
+        self._words = words
+        self._clock = clock
+        self._lock = anyio.Lock()
+        self._lease: Lease | None = None
+        self._rules: dict[Rule[Any], Any] = {}
+        self._views: dict[Projection[Any], Any] = {}
+        self._recent: deque[Event] = deque(maxlen=RECENT)
+        self._news = anyio.Event()
+        self.watchers = 0
+        """How many tasks wait for news; `Sessions` polls the store only for sessions that have some."""
+
+    # Reading
+
+    async def load(self) -> None:
+        """Reads what the rules need: the log from its last `turn/start`. Raises `SessionRefused`."""
+        await self._refuse_unknown_types()
+        anchor = await self._store.last_of(self.id, ("turn/start",))
+        first = read_line(anchor) if anchor else None
+        self._rules = {rule: rule.begin(first) for rule in self._words.rules()}
+        self.head = first.seq if first else 0
+        await self._catch_up()
+
+    async def read(
+        self, start: int = 0, *, types: frozenset[str] | None = None, limit: int = PAGE
+    ) -> tuple[Event, ...]:
+        """A page of committed events with seq >= `start`, checked as it is read; empty at the end."""
+        events = tuple(read_line(line) for line in await self._store.read(self.id, start, types=types, limit=limit))
+        for index, event in enumerate(events):
+            if types is None and event.seq != start + index:
+                raise SessionRefused(f"session {self.id} is damaged: seq {start + index} is missing")
+            self._check(event)
+        return events
+
+    async def pages(self, start: int = 0, *, types: frozenset[str] | None = None) -> AsyncIterator[tuple[Event, ...]]:
+        """All committed events from `start` on, page by page."""
+        while page := await self.read(start, types=types):
+            yield page
+            start = page[-1].seq + 1
+
+    async def view(self, projection: Projection[S]) -> Any:
+        """The projection's view of what is committed now. The first look folds the log; later ones are at hand."""
+        if projection not in self._views:
+            async with self._lock:
+                if projection not in self._views:
+                    self._views[projection] = await self._fold(projection)
+        return projection.view(self._views[projection])
+
+    def state(self, rule: Rule[S]) -> S:
+        """The state of a rule after the last committed event."""
+        if rule not in self._rules:
+            raise LookupError(f"the rule {rule.name!r} was not learned before session {self.id} was opened")
+        return self._rules[rule]
+
+    async def follow(self, after: int = -1) -> AsyncGenerator[tuple[Event, ...]]:
+        """Committed events with seq > `after`, in batches as they come, without a gap, for ever."""
+        start = after + 1
+        with self._watching():
+            while True:
+                news = self._news
+                if start < self.head:
+                    batch = self._since(start) or await self.read(start)
+                    start = batch[-1].seq + 1
+                    yield batch
+                else:
+                    await news.wait()
+
+    def _watching(self) -> "_Watching":
+        return _Watching(self)
+
+    # Writing
+
+    @asynccontextmanager
+    async def lease(self) -> AsyncGenerator[Lease]:
+        """The right to append, for one turn. Raises `SessionBusy` at once while somebody else holds it."""
+        lease = await self._store.acquire(self.id)
+        try:
+            await self.refresh()
+            self._lease = lease
+            yield lease
+        finally:
+            self._lease = None
+            with anyio.CancelScope(shield=True):
+                await lease.release()
+
+    async def append(self, *facts: Fact, claims: Sequence[str] = ()) -> tuple[Event, ...]:
+        """Commits `facts` together, and removes the commands `claims` with them: all or nothing, durable on return.
+
+        Shielded from cancellation until the outcome is known. Raises `Violation` or a `StoreError`; then nothing has
+        moved. One append is in flight at a time.
+        """
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                lease = self._lease
+                if lease is None:
+                    raise LeaseMissing(f"append to session {self.id} without its lease")
+                time = self._clock()
+                events = tuple(fact.placed(self.head + index, time) for index, fact in enumerate(facts))
+                states = self._advance(self._rules, events)
+                rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
+                await self._store.append(self.id, rows, lease=lease, claims=claims)
+                self._commit(events, states)
+                return events
+
+    # Commands
+
+    async def send(self, command: Command) -> None:
+        """Leaves a command for whoever runs this session next; durable on return."""
+        await self._store.send(self.id, command)
+        self.notify()
+
+    async def commands(self) -> list[Command]:
+        """Commands that nobody has claimed, oldest first."""
+        return await self._store.commands(self.id)
+
+    async def withdraw(self, command: str) -> bool:
+        """Takes an unclaimed command back; False when it was claimed already."""
+        withdrawn = await self._store.withdraw(self.id, command)
+        self.notify()
+        return withdrawn
+
+    # News
+
+    @property
+    def news(self) -> anyio.Event:
+        """Set at the next change of any kind: an event, a command, another process's commit.
+
+        Take it, look at what you need, and only then wait for it: so nothing is missed.
+        """
+        return self._news
+
+    async def changed(self, news: anyio.Event) -> None:
+        """Waits for `news`, with the store watched meanwhile, so that other processes' doings count."""
+        with self._watching():
+            await news.wait()
+
+    def notify(self) -> None:
+        """Wakes everyone who waits for news of this session."""
+        news, self._news = self._news, anyio.Event()
+        news.set()
+
+    async def refresh(self) -> None:
+        """Takes in what other processes have committed since the last look."""
+        async with self._lock:
+            await self._catch_up()
+
+    # Inside
+
+    async def _refuse_unknown_types(self) -> None:
+        for name in sorted(await self._store.types(self.id) - KNOWN_TYPES):
+            if self._words.get(name) is not None:
+                continue
+            async for page in self.pages(types=frozenset((name,))):
+                for event in page:
+                    if not event.ignorable:
+                        raise SessionRefused(
+                            f'session {self.id} holds "{name}" (seq {event.seq}), which a newer program wrote; '
+                            "update planlog to open it"
+                        )
+
+    def _check(self, event: Event) -> None:
+        try:
+            check_envelope(event)
+            event_type = self._words.get(event.type)
+            if event_type is not None:
+                event_type.check(event)
+        except PlanlogError as error:
+            raise SessionRefused(f"session {self.id} is damaged at seq {event.seq}: {error}") from error
+
+    async def _catch_up(self) -> None:
+        while True:
+            try:
+                page = await self.read(self.head)
+                if not page:
+                    return
+                self._commit(page, self._advance(self._rules, page))
+            except EventDamaged as error:
+                raise SessionRefused(f"session {self.id} is damaged: {error}") from error
+
+    def _advance(self, states: dict[Rule[Any], Any], events: Iterable[Event]) -> dict[Rule[Any], Any]:
+        advanced = dict(states)
+        for event in events:
+            event_type = self._words.get(event.type)
+            for rule, state in advanced.items():
+                advanced[rule] = rule.advance(state, event, event_type)
+        return advanced
+
+    def _commit(self, events: Sequence[Event], states: dict[Rule[Any], Any]) -> None:
+        self._rules = states
+        self.head = events[-1].seq + 1
+        self._recent.extend(events)
+        for projection, state in self._views.items():
+            wanted = projection.types
+            for event in events:
+                if wanted is None or event.type in wanted:
+                    state = projection.apply(state, event)
+            self._views[projection] = state
+        self.notify()
+
+    async def _fold(self, projection: Projection[S]) -> S:
+        state = projection.init
+        if projection.last_of:
+            line = await self._store.last_of(self.id, projection.last_of)
+            return projection.apply(state, read_line(line)) if line else state
+        async for page in self.pages(types=projection.types):
+            state = projection.fold(page, state)
+        return state
+
+    def _since(self, start: int) -> tuple[Event, ...]:
+        if not self._recent or self._recent[0].seq > start:
+            return ()
+        return tuple(event for event in self._recent if event.seq >= start)
+
+
+class _Watching:
+    """Counts a waiter in and out."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        self._session.watchers += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._session.watchers -= 1
