@@ -18,6 +18,12 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads or writes the data of the person who runs it, not even one that forgets to say where."""
+    os.environ["PLANLOG_HOME"] = str(tmp_path_factory.mktemp("home"))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A run that left something out is red: a skip or an expected failure hides what nobody looks at again."""
