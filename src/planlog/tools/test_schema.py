@@ -397,29 +397,50 @@ json_values = st.recursive(
 )
 
 
-def near(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """JSON that mostly fits `schema` and sometimes does not, at any depth."""
+def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """JSON that fits `schema`, here and there in an odd spelling."""
     kind = schema["type"]
     if "enum" in schema:
-        fits: st.SearchStrategy[Any] = st.sampled_from(schema["enum"])
-    elif kind == "array":
-        fits = st.lists(near(schema["items"]), max_size=3)
-    elif kind == "object":
-        properties = {name: near(child) for name, child in schema["properties"].items()}
+        return st.sampled_from(schema["enum"])
+    if kind == "array":
+        return st.lists(fitting(schema["items"]), max_size=2)
+    if kind == "object":
+        properties = {name: fitting(child) for name, child in schema["properties"].items()}
         required = {name: properties.pop(name) for name in schema.get("required", [])}
-        fits = st.fixed_dictionaries(required, optional=properties)
-        torn = st.tuples(fits, st.sampled_from(list(required)), st.dictionaries(texts, json_values, max_size=1))
-        odd = torn.map(lambda pair: {key: value for key, value in pair[0].items() if key != pair[1]} | pair[2])
-        fits = st.one_of(fits, fits, fits, odd)
-    else:
-        whole = st.integers()
-        fits = {
-            "string": texts,
-            "integer": whole | whole.map(float),
-            "number": st.floats(allow_nan=False, allow_infinity=False) | whole,
-            "boolean": st.booleans(),
-        }[kind]
-    return st.one_of(fits, fits, fits, fits, fits, fits, fits.map(json.dumps), json_values)
+        return st.fixed_dictionaries(required, optional=properties)
+    scalars: dict[str, st.SearchStrategy[Any]] = {
+        "string": texts,
+        "integer": st.integers(),
+        "number": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
+        "boolean": st.booleans(),
+    }
+    return scalars[kind]
+
+
+@st.composite
+def near(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
+    """JSON that fits `schema` but for at most two places that were changed."""
+    value = draw(fitting(schema))
+    for _ in range(draw(st.integers(0, 2))):
+        value = changed(draw, value)
+    return value
+
+
+def changed(draw: st.DrawFn, value: Any) -> Any:
+    if isinstance(value, list) and value and draw(st.booleans()):
+        place = draw(st.integers(0, len(value) - 1))
+        return [*value[:place], changed(draw, value[place]), *value[place + 1 :]]
+    if isinstance(value, dict) and value and draw(st.booleans()):
+        key = draw(st.sampled_from(list(value)))
+        return value | {key: changed(draw, value[key])}
+    if isinstance(value, dict) and value and draw(st.booleans()):
+        key = draw(st.sampled_from(list(value)))
+        return {other: child for other, child in value.items() if other != key}
+    if isinstance(value, dict) and draw(st.booleans()):
+        return value | draw(st.dictionaries(texts, json_values, max_size=1))
+    if isinstance(value, int) and abs(value) < 2**53 and draw(st.booleans()):
+        return float(value)
+    return draw(st.just(json.dumps(value)) | st.none() | json_values)
 
 
 def typed(raw: str) -> Any:
