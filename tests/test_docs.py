@@ -1,13 +1,17 @@
 """The documentation is true where a machine can tell: its links lead somewhere, its commands exist."""
 
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(?:\$ |.*&& )?(?:\S*/)?planlog( .*)?$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
@@ -26,3 +30,70 @@ def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), f"{link} leads nowhere"
         assert not fragment or fragment in anchors(target), f"{link}: {target.name} has no such heading"
+
+
+def commands_shown(page: Path) -> list[str]:
+    """What follows `planlog` on the lines of fenced blocks that call it, with or without a prompt before it."""
+    return [found[1] or "" for fence in FENCE.findall(page.read_text()) for found in COMMAND.finditer(fence)]
+
+
+def unknown_parts(cli: click.Group, line: str) -> list[str]:
+    """The words of a command line that name no subcommand or no option; arguments are taken as they are."""
+    command: click.Command = cli
+    context = click.Context(cli, info_name="planlog")
+    unknown: list[str] = []
+    words = shlex.split(line, comments=True)
+    for end in (word for word in words if word in {"|", ">", "<", "&&", ";", "&"}):
+        words = words[: words.index(end)]
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.startswith("-") and word != "-":
+            name, attached, _ = word.partition("=")
+            options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+            option = next((option for option in options if name in [*option.opts, *option.secondary_opts]), None)
+            if option is None:
+                unknown.append(word)
+            else:
+                skip = not attached and not option.is_flag and not option.count
+        elif isinstance(command, click.Group):
+            found = command.get_command(context, word)
+            if found is None:
+                return [*unknown, word]
+            command, context = found, click.Context(found, info_name=word, parent=context)
+    return unknown
+
+
+@click.group()
+@click.option("-C", "folder")
+def example(folder: str) -> None: ...
+
+
+@example.command()
+@click.argument("prompt")
+@click.option("-m", "--model")
+@click.option("--json", "as_json", is_flag=True)
+def run(prompt: str, model: str, as_json: bool) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("line", "unknown"),
+    [
+        ("-C folder run -m script:a.jsonl 'tidy up' --json | head -n 3", []),
+        ("--help", []),
+        ("run --model=x --help", []),
+        ("walk --fast", ["walk"]),
+        ("run hello --loud -m x --model-name=y", ["--loud", "--model-name=y"]),
+    ],
+)
+def test_a_command_line_is_compared_with_what_the_program_takes(line: str, unknown: list[str]) -> None:
+    assert unknown_parts(example, line) == unknown
+
+
+def test_the_commands_of_a_page_are_found_in_its_fenced_blocks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "planlog no\n```sh\n$ planlog run 'x'\n[todos] planlog\nmake && .venv/bin/planlog demo\nplanlog\n```\n"
+    )
+    assert commands_shown(page) == [" run 'x'", " demo", ""]
