@@ -345,6 +345,12 @@ def test_a_surrogate_or_a_nul_in_a_string_is_replaced_and_the_call_is_taken() ->
     )
 
 
+def test_a_nul_alone_is_replaced_too() -> None:
+    assert check_arguments(Plan, '{"todos":[{"content":"a\\u0000b","status":"pending"}]}') == Plan(
+        [Item("a␀b", "pending")]
+    )
+
+
 def test_of_a_repeated_key_the_last_one_counts() -> None:
     raw = '{"todos":"bad","todos":[{"content":1,"content":"a","status":"pending","status":"completed"}]}'
     assert check_arguments(Plan, raw) == PLAN
