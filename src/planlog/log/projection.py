@@ -37,16 +37,20 @@ class Projection(Generic[S]):
         self.init = init
         self.apply = apply
         self.last_of = tuple(last_of)
-        self.types = frozenset(self.last_of or types) if (self.last_of or types is not None) else None
+        wanted = self.last_of or types
+        self.types = None if wanted is None else frozenset(wanted)
         self.state_version = state_version
         self.view = view
 
-    def fold(self, events: Iterable[Event], state: S | None = None) -> S:
-        """The state after `events`, from `state` or from `init`."""
-        value = self.init if state is None else state
+    def fold(self, events: Iterable[Event]) -> S:
+        """The state of a log that holds `events`."""
+        return self.go_on(self.init, events)
+
+    def go_on(self, state: S, events: Iterable[Event]) -> S:
+        """The state after `events`, where `state` was before them."""
         for event in events:
-            value = self.apply(value, event)
-        return value
+            state = self.apply(state, event)
+        return state
 
 
 class Projections:

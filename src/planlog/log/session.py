@@ -138,6 +138,7 @@ class Session:
         Shielded from cancellation until the outcome is known. Raises `Violation` or a `StoreError`; then nothing has
         moved. One append is in flight at a time.
         """
+        events: tuple[Event, ...] = ()
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 lease = self._lease
@@ -149,7 +150,7 @@ class Session:
                 rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
                 await self._store.append(self.id, rows, lease=lease, claims=claims)
                 self._commit(events, states)
-                return events
+        return events
 
     # Commands
 
@@ -252,7 +253,7 @@ class Session:
             line = await self._store.last_of(self.id, projection.last_of)
             return projection.apply(state, read_line(line)) if line else state
         async for page in self.pages(types=projection.types):
-            state = projection.fold(page, state)
+            state = projection.go_on(state, page)
         return state
 
     def _since(self, start: int) -> tuple[Event, ...]:
