@@ -1,0 +1,48 @@
+"""What it costs to start: --version, --help and the import of the core, over `python -c pass`."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.measure import Row, interleaved
+
+CORE = (
+    "import planlog.kernel.scope, planlog.kernel.features, planlog.log.sessions, planlog.log.store.sqlite, "
+    "planlog.tools.call, planlog.agent.agent, planlog.model.scripted"
+)
+
+
+def measure(quick: bool) -> list[Row]:
+    """Three rows, in milliseconds over the bare interpreter."""
+    program = str(Path(sys.executable).with_name("planlog"))
+    commands = {
+        "pass": [sys.executable, "-c", "pass"],
+        "--version": [program, "--version"],
+        "--help": [program, "--help"],
+        "core": [sys.executable, "-c", CORE],
+    }
+    calls = {name: _run(command) for name, command in commands.items()}
+    taken = interleaved(calls, 5 if quick else 31)
+    rows = []
+    for name, title, bar in (
+        ("--version", "planlog --version over pass", 20.0),
+        ("--help", "planlog --help over pass", 80.0),
+        ("core", "import of the core over pass", 130.0),
+    ):
+        over = [(a - b) * 1000 for a, b in zip(taken[name], taken["pass"], strict=True)]
+        low, middle, high = statistics.quantiles(over, n=4)
+        detail = f"pass {statistics.median(taken['pass']) * 1000:.1f} ms, quartiles {low:.1f} to {high:.1f}"
+        rows.append(Row(title, middle, bar, "ms", detail, {"over_ms": over}))
+    return rows
+
+
+def _run(command: list[str]) -> Callable[[], float]:
+    def call() -> float:
+        start = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - start
+
+    return call
