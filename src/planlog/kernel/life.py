@@ -1,7 +1,7 @@
 """One run of one plugin: its generator is entered, held open and left in one task, which nothing else shares."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextvars import Context
 from typing import Any
 
@@ -60,7 +60,7 @@ class Life:
         self._on_end = on_end
         self._told = asyncio.Event()
         self._whole = CancelScope()
-        self._started = self._dying = self._late = False
+        self._started = self._dying = self._late = self._overdue = False
 
     def begin(self, context: Context) -> None:
         loop = asyncio.get_running_loop()
@@ -73,7 +73,6 @@ class Life:
         if self._told.is_set():
             return
         self._told.set()
-        self._timer.cancel()
         self._limit_teardown()
         if not self._started and self._task is not asyncio.current_task():
             self._task.cancel()
@@ -83,7 +82,12 @@ class Life:
         self.stop()
 
     def _limit_teardown(self) -> None:
-        self._whole.deadline = asyncio.get_running_loop().time() + self._deadlines.stop
+        self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self._deadlines.stop, self._be_overdue)
+
+    def _be_overdue(self) -> None:
+        self._overdue = True
+        self._whole.cancel()
 
     async def _live(self) -> None:
         # One cancel scope around everything: a plugin may yield inside scopes of its own, so none of ours may begin
@@ -106,7 +110,7 @@ class Life:
                 self._on_start(offer)
             await self._hold(generator)
 
-    async def _hold(self, generator: AsyncIterator[Any]) -> None:
+    async def _hold(self, generator: AsyncGenerator[Any, None]) -> None:
         try:
             await self._told.wait()
         except asyncio.CancelledError as death:
@@ -125,7 +129,7 @@ class Life:
     def _verdict(self, error: BaseException | None, cancelled: bool) -> PluginFailed | None:
         if self._late:
             return self._failed(f"did not start within {self._deadlines.start:g} s", error)
-        if self._whole.cancelled_caught:
+        if self._overdue:
             return self._failed(f"did not stop within {self._deadlines.stop:g} s", error)
         told_to_stop = self._told.is_set() and not self._dying
         if error is None:
@@ -141,13 +145,13 @@ class Life:
         return failed
 
 
-async def _resume(generator: AsyncIterator[Any], death: BaseException | None = None) -> None:
+async def _resume(generator: AsyncGenerator[Any, None], death: BaseException | None = None) -> None:
     """Let the plugin undo what it did; with `death`, its `yield` raises that."""
     try:
-        await (anext(generator) if death is None else generator.athrow(death))  # type: ignore[attr-defined]
+        await (anext(generator) if death is None else generator.athrow(death))
     except StopAsyncIteration:
         return
-    await generator.aclose()  # type: ignore[attr-defined]
+    await generator.aclose()
     raise PlanlogError("yielded a second time; a plugin yields once")
 
 

@@ -11,15 +11,15 @@ the offer (`None` offers nothing); what follows the `yield` undoes what came bef
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from types import FunctionType, NoneType
-from typing import Any, NoReturn, get_args, get_origin, get_type_hints
+from typing import Any, NoReturn, cast, get_args, get_origin, get_type_hints
 
-from msgspec import NODEFAULT, Struct
+from msgspec import UNSET, Struct
 
 from planlog.kernel.errors import ConfigError
 from planlog.kernel.settings import Setting, describe, divide_settings
 
 type_name = "{0.__name__}".format
-Plugin = Callable[..., AsyncIterator[Any]]
+Plugin = Callable[..., AsyncGenerator[Any, None]]
 
 # The flags of a code object (`inspect` would cost 3 ms to say the same).
 VARARGS, VARKEYWORDS, GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x04, 0x08, 0x20, 0x80, 0x200
@@ -46,11 +46,13 @@ class Mount(Struct, frozen=True, eq=False):
     settings: dict[str, Any] = {}
 
 
-def mount_plugin(id: str, plugin: Plugin, settings: Mapping[str, object] | None = None) -> Mount:
+def mount_plugin(
+    id: str, plugin: Callable[..., AsyncIterator[Any]], settings: Mapping[str, object] | None = None
+) -> Mount:
     """Mount a plugin by hand, as a test or an embedding program does; settings are checked as a composition's are."""
     manifest = read_manifest(plugin)
     divided = divide_settings(id, settings or {}, {manifest.module: manifest.settings})
-    return Mount(id, plugin, manifest, divided[manifest.module])
+    return Mount(id, cast(Plugin, plugin), manifest, divided[manifest.module])
 
 
 def read_manifest(plugin: object, module: str | None = None) -> Manifest:
@@ -76,7 +78,7 @@ def read_manifest(plugin: object, module: str | None = None) -> Manifest:
         if need is offer:
             refuse(f"needs {type_name(need)}, which it offers itself")
     defaults = function.__kwdefaults__ or {}
-    settings = tuple(_setting(name, hints[name], defaults.get(name, NODEFAULT), refuse) for name in keywords)
+    settings = tuple(_setting(name, hints[name], defaults.get(name, UNSET), refuse) for name in keywords)
     return Manifest(where, needs, settings, offer)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from msgspec import NODEFAULT, Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from planlog.kernel.errors import ConfigError
 
@@ -34,11 +34,11 @@ class Setting(Struct, frozen=True):
     name: str
     annotation: Any
     allowed: str
-    default: Any = NODEFAULT
+    default: Any = UNSET
 
     @property
     def required(self) -> bool:
-        return self.default is NODEFAULT
+        return self.default is UNSET
 
 
 def describe(annotation: Any) -> str:
