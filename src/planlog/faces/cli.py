@@ -1,7 +1,7 @@
 """The command line as features see it: a place for their commands and columns, and the program that runs them.
 
-Modules that mount here are loaded for `planlog --help`, so this one and they import click and nothing heavier; whatever a
-command needs to do its work is imported inside its function.
+Modules that mount here are loaded for `planlog --help`, so this one and they import click and nothing heavier;
+whatever a command needs to do its work is imported inside its function.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator

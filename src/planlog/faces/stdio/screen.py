@@ -1,0 +1,152 @@
+"""One output stream: writes whole lines and streamed text, knows where it stands, and never raises for a character."""
+
+import os
+import select
+from collections.abc import Callable, Iterable, Mapping
+from typing import TextIO
+
+from planlog.faces.renders import Line
+from planlog.faces.stdio.cleaning import StreamCleaner, clean_line
+from planlog.faces.stdio.painting import can_move, paint, shorten, wants_color
+from planlog.kernel.errors import PlanlogError
+
+_ERASE_LINE = "\r\x1b[K"
+_DEFAULT_WIDTH = 80
+# The face's own signs, for streams that cannot encode them.
+_PLAIN_SIGNS = str.maketrans({"…": "...", "·": "-", "✓": "+", "✗": "x", "●": "*", "›": ">", "‹": "<"})
+
+
+class ScreenGone(Exception):
+    """Nobody reads any more: the pipe was closed, or the terminal."""
+
+
+class Screen:
+    """Text for one stream. Everything is cleaned of control characters; whole writes go out at once.
+
+    Raises `ScreenGone` when the reader has gone, `PlanlogError` when the stream cannot be written for another reason.
+    """
+
+    def __init__(
+        self,
+        sink: Callable[[bytes], None],
+        *,
+        is_terminal: bool,
+        env: Mapping[str, str],
+        encoding: str = "utf-8",
+        columns: Callable[[], int] = lambda: _DEFAULT_WIDTH,
+    ) -> None:
+        self._sink = sink
+        self._encoding = encoding
+        self._has_signs = _can_encode(encoding)
+        self._columns = columns
+        self._cleaner = StreamCleaner()
+        self._in_line = False
+        self._status = ""
+        self.is_terminal = is_terminal
+        self.color = wants_color(is_terminal, env)
+        self.moves = can_move(is_terminal, env)
+
+    @property
+    def width(self) -> int | None:
+        """Cells of a line, None where no terminal says so."""
+        return self._columns() if self.is_terminal else None
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        """Prints each line on a line of its own."""
+        text = "".join(f"{paint(line, self.color)}\n" for line in lines)
+        if text:
+            self.end_line()
+            self._write(text)
+
+    def text(self, piece: str) -> None:
+        """Prints a piece of running text as it is."""
+        self._running(self._cleaner.more(piece))
+
+    def end_line(self) -> None:
+        """Ends what is unfinished, so that the next output starts a line of its own."""
+        self._running(self._cleaner.rest())
+        self.status("")
+        if self._in_line:
+            self._write("\n")
+            self._in_line = False
+
+    def status(self, text: str) -> None:
+        """Shows one dim line that the next output replaces; only where a cursor can move and no text is unfinished."""
+        if not self.moves or text == self._status or (text and self._in_line):
+            return
+        shown = shorten(clean_line(text), self._columns() - 1)
+        self._status = text
+        self._write(_ERASE_LINE + (f"\x1b[2m{shown}\x1b[0m" if self.color and shown else shown))
+
+    def json_line(self, document: bytes) -> None:
+        """Prints a JSON document on a line of its own, byte for byte."""
+        self._sink(document + b"\n")
+
+    def question(self, text: str) -> None:
+        """Prints text after which somebody types on the same line, and ends that line with the return key."""
+        self.end_line()
+        self._write(text)
+
+    def _running(self, text: str) -> None:
+        if text:
+            self.status("")
+            self._write(text)
+            self._in_line = not text.endswith("\n")
+
+    def _write(self, text: str) -> None:
+        if not self._has_signs:
+            text = text.translate(_PLAIN_SIGNS)
+        self._sink(text.encode(self._encoding, "backslashreplace"))
+
+
+def open_screen(stream: TextIO | None, env: Mapping[str, str]) -> Screen:
+    """A screen on `stream` (None: a closed one, where nothing is written). What is buffered in it goes out first."""
+    if stream is None:
+        return Screen(lambda data: None, is_terminal=False, env=env)
+    encoding = stream.encoding or "utf-8"
+    try:
+        descriptor = stream.fileno()
+    except OSError:
+
+        def keep(data: bytes) -> None:
+            stream.write(data.decode(encoding))
+
+        return Screen(keep, is_terminal=False, env=env, encoding=encoding)
+    stream.flush()
+    return Screen(
+        lambda data: _write_all(descriptor, data, stream.name),
+        is_terminal=os.isatty(descriptor),
+        env=env,
+        encoding=encoding,
+        columns=lambda: _terminal_width(descriptor),
+    )
+
+
+def _write_all(descriptor: int, data: bytes, name: str) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:  # whoever shares the pipe made it non-blocking
+            select.select([], [descriptor], [])
+        except OSError as error:
+            import errno
+
+            if error.errno in (errno.EPIPE, errno.EIO):  # EIO: the terminal was closed
+                raise ScreenGone from error
+            raise PlanlogError(f"cannot write to {name.strip('<>')}: {error.strerror}") from error
+
+
+def _terminal_width(descriptor: int) -> int:
+    try:
+        return os.get_terminal_size(descriptor).columns or _DEFAULT_WIDTH
+    except OSError:
+        return _DEFAULT_WIDTH
+
+
+def _can_encode(encoding: str) -> bool:
+    try:
+        "".join(map(chr, _PLAIN_SIGNS)).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

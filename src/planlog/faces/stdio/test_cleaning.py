@@ -1,0 +1,47 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;pwn\x07\x1b[2K\rALL TESTS PASSED", "␛]0;pwn␇␛[2K␍ALL TESTS PASSED"),
+        ("\x1b]52;c;eA==\x07", "␛]52;c;eA==␇"),
+        ("\x1b]8;;http://evil\x07x\x1b]8;;\x07", "␛]8;;http://evil␇x␛]8;;␇"),
+        ("\x9b2J", "‹U+009B›2J"),
+        ("a\rb", "a␍b"),
+        ("a\x08b\x7f", "a␈b␡"),
+        ("\u202etxt.exe", "‹U+202E›txt.exe"),
+        ("\u2066isolated\u2069", "‹U+2066›isolated‹U+2069›"),
+        ("one\u2028two", "one‹U+2028›two"),
+        ("half \ud83d a pair", "half \ufffd a pair"),
+        ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
+        ("[bold] <img src=x> 任务 שלום é 👩‍👩‍👧", "[bold] <img src=x> 任务 שלום é 👩‍👩‍👧"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> None:
+    assert clean(text) == shown
+
+
+def test_a_line_stays_one_line() -> None:
+    assert clean_line("one\ntwo\tthree\r\nfour") == "one␊two three␊four"
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_nothing_that_is_obeyed_is_left_in_any_text(text: str) -> None:
+    cleaned = clean(text)
+    assert {c for c in cleaned if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")} <= {"\n", "\t"}
+    assert not {c for c in cleaned if unicodedata.bidirectional(c) in ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI")}
+    assert clean(cleaned) == cleaned
+    cleaned.encode()
+
+
+@given(st.lists(st.text(st.sampled_from("ab\r\n\x1b"), max_size=4)))
+def test_text_in_pieces_is_cleaned_as_if_it_had_come_whole(pieces: list[str]) -> None:
+    cleaner = StreamCleaner()
+    assert "".join(map(cleaner.more, pieces)) + cleaner.rest() == clean("".join(pieces))

@@ -1,0 +1,173 @@
+"""Shows a session as it happens or happened: what was committed, and the text of an answer a moment before that."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from planlog.agent.event import (
+    ASSISTANT_CHUNK,
+    ASSISTANT_MESSAGE,
+    STEP_START,
+    TOOL_CALL,
+    TOOL_RESULT,
+    TURN_END,
+    TURN_START,
+    USER_MESSAGE,
+    EndReason,
+)
+from planlog.agent.live import LiveDelta, LiveNotice, LiveProgress
+from planlog.faces.renders import Call, Line, Row, Span
+from planlog.faces.stdio.answer import Answer
+from planlog.faces.stdio.console import Console
+from planlog.faces.stdio.endings import ending
+from planlog.faces.stdio.painting import lay_out
+from planlog.faces.stdio.registry import StdioRenders
+from planlog.log.event import Event
+from planlog.model.message import Block, Image, Text, UserSource
+from planlog.model.model import ReasoningDelta
+
+_DONE = Span("✓", "good")
+_FAILED = Span("✗", "bad")
+
+
+class Transcript:
+    """Prints events in the order of the log, each once; what is live comes between them.
+
+    `own` are ids of prompts that their person can still see, so that they are not repeated. With `quiet` only the last
+    answer of each turn is printed.
+    """
+
+    def __init__(
+        self, console: Console, renders: StdioRenders, *, own: Iterable[str] = (), quiet: bool = False
+    ) -> None:
+        self._console = console
+        self._renders = renders
+        self._own = frozenset(own)
+        self._quiet = quiet
+        self._step = (0, 0)
+        self._answer = Answer()
+        self._early: list[LiveDelta] = []
+        self._calls: dict[str, tuple[str, str]] = {}
+        self._last_text = ""
+        self.open_turn = 0
+        """The turn that is open as far as was shown, 0 when none is."""
+
+    def event(self, event: Event) -> None:
+        """Shows one committed event."""
+        show = _SHOWN.get(event.type)
+        if show:
+            show(self, event)
+        if not self._quiet:
+            self._console.out.lines(self._renders.event(event))
+
+    def live(self, what: LiveDelta | LiveProgress | LiveNotice) -> None:
+        """Shows what is not on the log yet, or never will be."""
+        if isinstance(what, LiveNotice):
+            self._console.note(what.text)
+        elif isinstance(what, LiveProgress):
+            self._progress(what)
+        elif (what.turn, what.step) == self._step:
+            self._delta(what)
+        elif (what.turn, what.step) > self._step:
+            self._early.append(what)
+
+    def finish(self) -> None:
+        """Ends the line that is unfinished."""
+        self._console.out.end_line()
+
+    # Answers
+
+    def _delta(self, delta: LiveDelta) -> None:
+        if isinstance(delta.chunk, ReasoningDelta):
+            self._status("thinking")
+        self._say(self._answer.live(delta.offset, delta.chunk))
+
+    def _say(self, text: str) -> None:
+        if text and not self._quiet:
+            self._console.out.text(text)
+
+    def _status(self, text: str) -> None:
+        if not self._quiet:
+            self._console.out.status(text)
+
+    def _on_step_start(self, event: Event) -> None:
+        mark = STEP_START.read(event)
+        self._step = (mark.turn, mark.step)
+        self._answer = Answer()
+        early, self._early = self._early, []
+        for delta in early:
+            self.live(delta)
+
+    def _on_chunk(self, event: Event) -> None:
+        logged = ASSISTANT_CHUNK.read(event)
+        if (logged.turn, logged.step) == self._step:
+            self._say(self._answer.logged(logged.chunk))
+
+    def _on_answer(self, event: Event) -> None:
+        text = _text(ASSISTANT_MESSAGE.read(event).message.content)
+        self._say(self._answer.whole(text))
+        self._last_text = text or self._last_text
+        self._console.out.end_line()
+
+    def _on_retry(self, event: Event) -> None:
+        self._answer.start_again()
+        retry = _read(event, _Retry)
+        if retry is not None:
+            seconds = retry.delay_ms / 1000
+            self._console.note(f"{retry.failure.message}; retrying in {seconds:.1f} s")
+
+    # Turns
+
+    def _on_turn_start(self, event: Event) -> None:
+        self.open_turn = TURN_START.read(event).turn
+        self._last_text = ""
+
+    def _on_turn_end(self, event: Event) -> None:
+        self._console.out.end_line()
+        self.open_turn = 0
+        if self._quiet and self._last_text:
+            self._console.out.text(self._last_text)
+            self._console.out.end_line()
+        self._end(TURN_END.read(event).reason)
+
+    def _end(self, reason: EndReason) -> None:
+        text = ending(reason).text
+        if text:
+            self._console.note(text)
+
+    def _on_user_message(self, event: Event) -> None:
+        message = USER_MESSAGE.read(event)
+        if self._quiet or message.id in self._own:
+            return
+        text = _text(message.content)
+        if isinstance(message.source, UserSource):
+            lines: list[Line] = [(Span("> ", "dim"), Span(line, "bold")) for line in text.split("\n")]
+        else:
+            lines = [(Span(f"> {line}", "dim"),) for line in text.split("\n")]
+        self._console.out.lines(lines)
+
+    # Calls
+
+    def _on_call(self, event: Event) -> None:
+        call = TOOL_CALL.read(event)
+        self._calls[call.call_id] = (call.name, call.arguments)
+        row = self._row(Call(call.name, call.arguments))
+        self._status(f"{row.title}  {row.summary}")
+
+    def _progress(self, progress: LiveProgress) -> None:
+        name, arguments = self._calls.get(progress.call_id, ("", ""))
+        last = progress.text.rstrip().rpartition("\n")[2]
+        if name and last:
+            self._status(f"{self._row(Call(name, arguments)).title}  {last}")
+
+    def _on_result(self, event: Event) -> None:
+        if self._quiet:
+            return
+        for block in TOOL_RESULT.read(event).message.content:
+            if block_type(block) != "tool-result":
+                continue
+            name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
+            call = Call(name, arguments, _text(block.content), block.is_error)
+            mark = _FAILED if call.is_error else _DONE
+            self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
