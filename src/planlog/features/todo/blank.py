@@ -16,15 +16,11 @@ TOOL_SPACE = SCRIPT_SPACE + "\u0085"
 
 # White space, control characters, Unicode's Default_Ignorable_Code_Point (zero width spaces and joiners, bidi marks,
 # variation selectors, Hangul fillers, tags, …), the interlinear annotation marks and the blank Braille pattern.
-_VISIBLE = re.compile(
+find_visible = re.compile(
     "[^"
     "\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
     "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "]"
-)
-
-
-def is_visible(text: str) -> bool:
-    """Whether a reader sees anything at all of `text`."""
-    return _VISIBLE.search(text) is not None
+).search
+"""A match at the first character of a text that a reader sees; None where there is none."""

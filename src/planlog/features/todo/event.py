@@ -14,7 +14,7 @@ Status = Literal["pending", "in_progress", "completed"]
 STATUSES: tuple[Status, ...] = ("pending", "in_progress", "completed")
 
 
-class Todo(msgspec.Struct, frozen=True):
+class Todo(msgspec.Struct, frozen=True, gc=False):
     """One item of a plan. Within a list `content` is unique; an item's identity is its place."""
 
     content: str

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from planlog.features.todo.blank import TOOL_SPACE, is_visible
+from planlog.features.todo.blank import TOOL_SPACE, find_visible
 from planlog.features.todo.event import Todo
 
 
@@ -66,7 +66,7 @@ def _sum_up(items: list[tuple[Any, Any]]) -> Summary:
 
 
 def _text(content: Any) -> str | None:
-    return content.strip(TOOL_SPACE) if isinstance(content, str) and is_visible(content) else None
+    return content.strip(TOOL_SPACE) if isinstance(content, str) and find_visible(content) else None
 
 
 def _objects(value: Any, kind: type[Any]) -> Any:
