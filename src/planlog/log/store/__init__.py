@@ -122,9 +122,7 @@ class Store(Protocol):
         """One session by its whole id."""
         ...
 
-    async def append(
-        self, session: str, rows: Sequence[Row], *, lease: Lease, claims: Sequence[str] = ()
-    ) -> None:
+    async def append(self, session: str, rows: Sequence[Row], *, lease: Lease, claims: Sequence[str] = ()) -> None:
         """Writes `rows` and removes the commands `claims` in one durable transaction, all or none.
 
         Raises `HeadMoved` unless rows[0].seq is the head, `LeaseLost` when the lease's epoch is no longer current or
