@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planlog.faces.renders import Line
     from planlog.kernel.scope import Scope
     from planlog.log.session import Session
+    from planlog.model.model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,8 +98,8 @@ class Program(Protocol):
         """
         ...
 
-    def run_prompt(self, prompt: str, *, model: str, approve: str | None = None, quiet: bool = False) -> int:
-        """One turn of a new session in `folder`, shown as it happens; `model` as after `-m`."""
+    def run_prompt(self, prompt: str, *, model: "str | Model", approve: str | None = None, quiet: bool = False) -> int:
+        """One turn of a new session in `folder`, shown as it happens; `model` as after `-m`, or the model itself."""
         ...
 
     async def find_session(self, scope: "Scope", session: str | None) -> "Session":
