@@ -20,7 +20,7 @@ SEVERAL_AT_ONCE = (
     "one when sequential, at least one while work remains."
 )
 DESCRIPTION = (
-    "Write your task list. Every call sends the whole list and replaces the previous one; leave an item out to drop it. "
+    "Write your task list. Every call sends the whole list, replacing the previous one; leave an item out to drop it. "
     "Before starting, list one item per concrete step; skip the list for trivial one-step work. "
     "Status: pending (not started), in_progress (being worked on), completed (done). {} "
     "Complete an item the moment it is done."
@@ -50,8 +50,7 @@ class Written(msgspec.Struct, frozen=True):
 def check_items(items: list[Item], *, allow_parallel_in_progress: bool) -> Written:
     """The list that `items` make, trimmed and counted. Raises `ToolFailure` for the first rule that they break.
 
-    Whole columns are checked at once, since nearly every list is in order; only one that is not is walked. Text that
-    sorts between "!" and "~" begins with a visible ASCII character, so nearly none needs the search.
+    Whole columns are checked at once, since nearly every list is in order; only one that is not is walked.
     """
     if len(items) > MAX_ITEMS:
         raise ToolFailure(f"invalid todos: at most {MAX_ITEMS} items, got {len(items)}")
@@ -61,13 +60,20 @@ def check_items(items: list[Item], *, allow_parallel_in_progress: bool) -> Writt
         index = next(index for index, length in enumerate(lengths) if length > MAX_CONTENT)
         raise ToolFailure(f"invalid todo: content longer than {MAX_CONTENT} characters (item {index})")
     contents = [content.strip(TOOL_SPACE) for content in contents]
-    if len(set(contents)) < len(contents) or not all(["!" <= text <= "~" or find_visible(text) for text in contents]):
+    if len(set(contents)) < len(contents) or not _all_visible(contents):
         raise _first_fault(contents)
     statuses = [item.status for item in items]
     active, completed = statuses.count("in_progress"), statuses.count("completed")
     if active > 1 and not allow_parallel_in_progress:
         raise ToolFailure(f"invalid todos: at most one task may be in_progress, got {active}")
     return Written(list(map(Todo, contents, statuses)), Counts(len(items) - active - completed, active, completed))
+
+
+def _all_visible(contents: list[str]) -> bool:
+    # What sorts between "!" and "~" begins with a visible ASCII character: two comparisons for most lists.
+    if contents and min(contents) >= "!" and max(contents) <= "~":
+        return True
+    return all(map(find_visible, contents))
 
 
 def _first_fault(contents: list[str]) -> ToolFailure:
