@@ -4,7 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from planlog.features.todo.summary import Summary
+from planlog.features.todo.history import Standing
+from planlog.features.todo.summary import Summary, summarize
 
 Language = Literal["en", "zh"]
 
@@ -70,3 +71,9 @@ def suffix_text(summary: Summary, texts: Texts = ENGLISH) -> tuple[str, str]:
         return "", ""
     words = texts.others if summary.active else texts.active
     return f"+{summary.others}", words.format(n=summary.others)
+
+
+def left_open_text(standing: Standing, texts: Texts = ENGLISH) -> str:
+    """`left open in turn 4: 2 of 5 done`."""
+    summary = summarize(standing.todos)
+    return texts.left_open.format(turn=standing.turn, done=summary.done, total=summary.total)

@@ -62,7 +62,7 @@ def check_items(items: list[Item], *, allow_parallel_in_progress: bool) -> Writt
     contents = [content.strip(TOOL_SPACE) for content in contents]
     if len(set(contents)) < len(contents) or not _all_visible(contents):
         raise _first_fault(contents)
-    statuses = [item.status for item in items]
+    statuses: list[Status] = [item.status for item in items]
     active, completed = statuses.count("in_progress"), statuses.count("completed")
     if active > 1 and not allow_parallel_in_progress:
         raise ToolFailure(f"invalid todos: at most one task may be in_progress, got {active}")
