@@ -24,10 +24,13 @@ class Completed(msgspec.Struct, frozen=True, tag_field="kind", tag="completed"):
     """Nothing is owed any more."""
 
 
-class AbortReason(msgspec.Struct, frozen=True):
-    """Who stopped the turn."""
+AbortKind = Literal["user", "parent", "hook", "disposed"]
 
-    kind: Literal["user", "parent", "hook", "disposed"]
+
+class AbortReason(msgspec.Struct, frozen=True):
+    """Who stopped the turn: a person, the agent that started this one, a hook, or the program that is ending."""
+
+    kind: AbortKind
 
 
 class Aborted(msgspec.Struct, frozen=True, tag_field="kind", tag="aborted"):
@@ -189,6 +192,33 @@ class ApprovalPolicy(msgspec.Struct, frozen=True):
     policy: str
 
 
+class Retry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A request failed and will be made again after `delay_ms`; what it had streamed in this step is void.
+
+    `retry` counts from 1 within the series `retry_id`; `mode` says what the delay follows, `policy_key` the limit.
+    """
+
+    retry_id: str
+    turn: int
+    step: int
+    provider: str
+    mode: str
+    policy_key: str
+    retry: int
+    delay_ms: int
+    failure: Failure
+    max_retries: int | None = None
+
+
+class RetryStarted(msgspec.Struct, frozen=True, rename="camel"):
+    """The wait is over: the request is made again."""
+
+    retry_id: str
+    turn: int
+    step: int
+    retry: int
+
+
 TURN_START = EventType("turn/start", TurnStart, feature=FEATURE)
 TURN_END = EventType("turn/end", TurnEnd, feature=FEATURE)
 STEP_START = EventType("step/start", StepMark, feature=FEATURE)
@@ -205,6 +235,8 @@ SESSION_TITLE = EventType("session/title", SessionTitle, feature=FEATURE)
 APPROVAL_ASKED = EventType("approval/asked", ApprovalAsked, feature=FEATURE)
 APPROVAL_DECIDED = EventType("approval/decided", ApprovalDecided, feature=FEATURE)
 APPROVAL_POLICY = EventType("approval/policy", ApprovalPolicy, feature=FEATURE)
+LLM_RETRY = EventType("llm/retry", Retry, feature=FEATURE, in_turn=True)
+LLM_RETRY_STARTED = EventType("llm/retry-started", RetryStarted, feature=FEATURE, in_turn=True)
 
 TYPES: tuple[EventType[Any], ...] = (
     TURN_START,
@@ -223,6 +255,8 @@ TYPES: tuple[EventType[Any], ...] = (
     APPROVAL_ASKED,
     APPROVAL_DECIDED,
     APPROVAL_POLICY,
+    LLM_RETRY,
+    LLM_RETRY_STARTED,
 )
 
 

@@ -131,11 +131,15 @@ class Session:
             self._lease = None
             with anyio.CancelScope(shield=True):
                 await lease.release()
+            self.notify()
 
-    async def append(self, *facts: Fact, claims: Sequence[str] = ()) -> tuple[Event, ...]:
+    async def append(
+        self, *facts: Fact | Callable[[int], Fact], claims: Sequence[str] = (), time: int | None = None
+    ) -> tuple[Event, ...]:
         """Commits `facts` together, and removes the commands `claims` with them: all or nothing, durable on return.
 
-        Shielded from cancellation until the outcome is known. Raises `Violation` or a `StoreError`; then nothing has
+        A fact that speaks of its own place, or of a neighbour's, is given as a function of the seq that it gets.
+        `time` (epoch milliseconds) is the clock's unless a repair speaks for somebody who is dead. Shielded from cancellation until the outcome is known. Raises `Violation` or a `StoreError`; then nothing has
         moved. One append is in flight at a time.
         """
         events: tuple[Event, ...] = ()
@@ -144,8 +148,9 @@ class Session:
                 lease = self._lease
                 if lease is None:
                     raise LeaseMissing(f"append to session {self.id} without its lease")
-                time = self._clock()
-                events = tuple(fact.placed(self.head + index, time) for index, fact in enumerate(facts))
+                now = self._clock() if time is None else time
+                places = enumerate(facts, start=self.head)
+                events = tuple((f if isinstance(f, Fact) else f(seq)).placed(seq, now) for seq, f in places)
                 states = self._advance(self._rules, events)
                 rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
                 await self._store.append(self.id, rows, lease=lease, claims=claims)
