@@ -7,6 +7,7 @@ projections that somebody looked at. All of it moves after a commit and never be
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from itertools import islice
 from typing import Any, TypeVar
 
 import anyio
@@ -50,12 +51,12 @@ class Session:
         self._store = store
         self._words = words
         self._clock = clock
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._lease: Lease | None = None
         self._rules: dict[Rule[Any], Any] = {}
         self._views: dict[Projection[Any], Any] = {}
         self._recent: deque[Event] = deque(maxlen=RECENT)
-        self._news = anyio.Event()
+        self._news: anyio.Event | None = None
         self.watchers = 0
         """How many tasks wait for news; `Sessions` polls the store only for sessions that have some."""
 
@@ -106,7 +107,7 @@ class Session:
         start = after + 1
         with self._watching():
             while True:
-                news = self._news
+                news = self.news
                 if start < self.head:
                     batch = self._since(start) or await self.read(start)
                     start = batch[-1].seq + 1
@@ -139,23 +140,22 @@ class Session:
         """Commits `facts` together, and removes the commands `claims` with them: all or nothing, durable on return.
 
         A fact that speaks of its own place, or of a neighbour's, is given as a function of the seq that it gets.
-        `time` (epoch milliseconds) is the clock's unless a repair speaks for somebody who is dead. Shielded from cancellation until the outcome is known. Raises `Violation` or a `StoreError`; then nothing has
-        moved. One append is in flight at a time.
+        `time` (epoch milliseconds) is the clock's unless a repair speaks for somebody who is dead. Not cut short by
+        cancellation (the store holds it off): once begun, the outcome is known and taken in before the caller is
+        cancelled. Raises `Violation` or a `StoreError`; then nothing has moved. One append is in flight at a time.
         """
-        events: tuple[Event, ...] = ()
-        with anyio.CancelScope(shield=True):
-            async with self._lock:
-                lease = self._lease
-                if lease is None:
-                    raise LeaseMissing(f"append to session {self.id} without its lease")
-                now = self._clock() if time is None else time
-                places = enumerate(facts, start=self.head)
-                events = tuple((f if isinstance(f, Fact) else f(seq)).placed(seq, now) for seq, f in places)
-                states = self._advance(self._rules, events)
-                rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
-                await self._store.append(self.id, rows, lease=lease, claims=claims)
-                self._commit(events, states)
-        return events
+        async with self._lock:
+            lease = self._lease
+            if lease is None:
+                raise LeaseMissing(f"append to session {self.id} without its lease")
+            now = self._clock() if time is None else time
+            places = enumerate(facts, start=self.head)
+            events = tuple((f if isinstance(f, Fact) else f(seq)).placed(seq, now) for seq, f in places)
+            states = self._advance(self._rules, events)
+            rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
+            await self._store.append(self.id, rows, lease=lease, claims=claims)
+            self._commit(events, states)
+            return events
 
     # Commands
 
@@ -182,6 +182,8 @@ class Session:
 
         Take it, look at what you need, and only then wait for it: so nothing is missed.
         """
+        if self._news is None:
+            self._news = anyio.Event()
         return self._news
 
     async def changed(self, news: anyio.Event) -> None:
@@ -191,8 +193,9 @@ class Session:
 
     def notify(self) -> None:
         """Wakes everyone who waits for news of this session."""
-        news, self._news = self._news, anyio.Event()
-        news.set()
+        if self._news is not None:
+            self._news.set()
+            self._news = None
 
     async def refresh(self) -> None:
         """Takes in what other processes have committed since the last look."""
@@ -262,9 +265,10 @@ class Session:
         return state
 
     def _since(self, start: int) -> tuple[Event, ...]:
-        if not self._recent or self._recent[0].seq > start:
+        count = self.head - start
+        if count > len(self._recent):
             return ()
-        return tuple(event for event in self._recent if event.seq >= start)
+        return tuple(islice(reversed(self._recent), count))[::-1]
 
 
 class _Watching:

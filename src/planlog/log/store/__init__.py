@@ -126,7 +126,8 @@ class Store(Protocol):
         """Writes `rows` and removes the commands `claims` in one durable transaction, all or none.
 
         Raises `HeadMoved` unless rows[0].seq is the head, `LeaseLost` when the lease's epoch is no longer current or
-        one of `claims` is gone. When it returns, a crash loses nothing of it.
+        one of `claims` is gone. When it returns, a crash loses nothing of it. Not cut short by cancellation: it comes
+        after the call has returned, at the caller's next wait.
         """
         ...
 
