@@ -1,11 +1,15 @@
 """The documentation is true where a machine can tell: its links lead somewhere, its commands exist."""
 
+import os
 import re
 import shlex
 from pathlib import Path
 
 import click
 import pytest
+
+from planlog.app.program import TerminalProgram
+from planlog.app.tree import tree
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -37,10 +41,10 @@ def commands_shown(page: Path) -> list[str]:
     return [found[1] or "" for fence in FENCE.findall(page.read_text()) for found in COMMAND.finditer(fence)]
 
 
-def unknown_parts(cli: click.Group, line: str) -> list[str]:
+def unknown_parts(cli: click.Group, line: str, program: TerminalProgram | None = None) -> list[str]:
     """The words of a command line that name no subcommand or no option; arguments are taken as they are."""
     command: click.Command = cli
-    context = click.Context(cli, info_name="planlog")
+    context = click.Context(cli, info_name="planlog", obj=program)
     unknown: list[str] = []
     words = shlex.split(line, comments=True)
     for end in (word for word in words if word in {"|", ">", "<", "&&", ";", "&"}):
@@ -97,3 +101,9 @@ def test_the_commands_of_a_page_are_found_in_its_fenced_blocks(tmp_path: Path) -
         "planlog no\n```sh\n$ planlog run 'x'\n[todos] planlog\nmake && .venv/bin/planlog demo\nplanlog\n```\n"
     )
     assert commands_shown(page) == [" run 'x'", " demo", ""]
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tour.md"], ids=lambda page: page.name)
+def test_every_command_that_is_shown_exists(page: Path) -> None:
+    program = TerminalProgram(os.environ)
+    assert {line: unknown for line in commands_shown(page) if (unknown := unknown_parts(tree, line, program))} == {}
