@@ -199,12 +199,34 @@ async def test_a_waiter_hears_of_another_programs_commit() -> None:
                 tasks.cancel_scope.cancel()
 
 
-async def test_a_cancelled_append_is_known_to_have_happened() -> None:
+class Cancels(MemoryStore):
+    """A store that cancels the task it writes for, in the middle of the write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scope = anyio.CancelScope()
+
+    async def append(self, session: str, rows: Any, *, lease: Any, claims: Any = ()) -> None:
+        self.scope.cancel()
+        await super().append(session, rows, lease=lease, claims=claims)
+
+
+async def test_an_append_that_is_cancelled_half_way_is_known_to_have_happened() -> None:
+    store = Cancels()
+    async with opened(store) as (_, session), session.lease():
+        with store.scope:
+            await session.append(NOTE.fact(Note("a")))
+            await anyio.lowlevel.checkpoint()
+            pytest.fail("the cancellation was lost")
+        assert (session.head, await session.view(NOTES)) == (1, ("a",))
+
+
+async def test_an_append_that_is_cancelled_before_it_begins_has_not_happened() -> None:
     async with opened() as (_, session), session.lease():
         with anyio.CancelScope() as scope:
             scope.cancel()
             await session.append(NOTE.fact(Note("a")))
-        assert (session.head, await session.view(NOTES)) == (1, ("a",))
+        assert (session.head, await session.view(NOTES)) == (0, ())
 
 
 async def test_a_log_that_a_newer_program_wrote_is_refused_and_an_ignorable_name_is_not() -> None:
