@@ -38,6 +38,12 @@ class Database(msgspec.Struct, frozen=True):
     reader: apsw.Connection
     writer: apsw.Connection | None
 
+    def close(self) -> None:
+        """Closes both, where nothing has been done with them."""
+        self.reader.close()
+        if self.writer is not None:
+            self.writer.close()
+
 
 def open_database(home: Path, wait: Wait) -> Database:
     """Opens or makes `planlog.db` in the folder `home`; blocks while another process is opening it too.
@@ -58,16 +64,19 @@ def open_database(home: Path, wait: Wait) -> Database:
 
 def make_folder(home: Path, path: Path) -> None:
     """Makes the folder, for its owner alone, where there is none yet."""
-    if home.is_dir():
-        return
     try:
-        if home.is_symlink() and not home.exists():
+        if home.is_dir():
+            return
+        if home.is_symlink():
             raise StoreError(
                 f"cannot open {path}: {home} is a symbolic link to {os.readlink(home)}, which does not exist; "
                 "put that right or choose another home with --home"
             )
-        if home.exists():
-            raise StoreError(f"cannot open {path}: {home} is a file, not a folder; choose another home with --home")
+        for folder in (home, *home.parents):
+            if folder.exists() and not folder.is_dir():
+                raise StoreError(
+                    f"cannot open {path}: {folder} is a file, not a folder; choose another home with --home"
+                )
         home.parent.mkdir(parents=True, exist_ok=True)
         home.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:

@@ -10,6 +10,8 @@ from planlog.log.store import StoreDamaged, StoreError, StoreFull, StoreLocked
 
 NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT))
 
+EFFECTIVE = os.access in os.supports_effective_ids
+
 OF_THE_PLACE = (
     apsw.FullError,
     apsw.IOError,
@@ -69,15 +71,16 @@ def full(cannot: str) -> StoreFull:
 
 def obstacle(path: Path) -> str | None:
     """Why the file at `path` can be neither opened nor made, as far as can be seen from outside; None if unseen."""
-    if path.is_symlink() and not path.exists():
-        return f"it is a symbolic link to {os.readlink(path)}, which does not exist"
-    if path.is_dir():
-        return "it is a folder"
-    existing = path if path.exists() else path.parent
-    if not existing.exists():
-        return f"{existing} does not exist"
-    if os.statvfs(existing).f_flag & os.ST_RDONLY:
-        return "read-only file system"
-    if not os.access(existing, os.R_OK | os.W_OK):
-        return "permission denied"
+    try:
+        if path.is_symlink() and not path.exists():
+            return f"it is a symbolic link to {os.readlink(path)}, which does not exist"
+        if path.is_dir():
+            return "it is a folder"
+        if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
+            return "read-only file system"
+        for needed in (path.parent, path):
+            if needed.exists() and not os.access(needed, os.R_OK | os.W_OK, effective_ids=EFFECTIVE):
+                return "permission denied"
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
     return None

@@ -12,15 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import anyio.to_thread
 import apsw
 
 from planlog.log.store import Command, Lease, Owner, Row, SessionRecord, Store, StoreError, queries
 from planlog.log.store.batch import Work
-from planlog.log.store.database import Database, open_database
+from planlog.log.store.database import Database
 from planlog.log.store.faults import LOCKED, explain
 from planlog.log.store.home import Home
 from planlog.log.store.lease import FileLock, lock, owner_of
+from planlog.log.store.opening import open_apart
 from planlog.log.store.patience import Patience, Wait
 from planlog.log.store.refusals import check_rows
 from planlog.log.store.writer import Writer
@@ -171,6 +171,8 @@ class SqliteStore:
         return self._path.parent / "locks" / f"{key}.lock"
 
     def _explain(self, error: apsw.Error) -> StoreError:
+        if isinstance(error, apsw.ConnectionClosedError):
+            return StoreError(f"cannot read {self._path}: the store is closed")
         return explain(error, self._path, "read", self._reader.system_errno)
 
 
@@ -191,7 +193,7 @@ async def open_store(
     def wait() -> Wait:
         return Wait(home / "planlog.db", patience, tell)
 
-    database = await anyio.to_thread.run_sync(open_database, home, wait())
+    database = await open_apart(home, wait())
     store = SqliteStore(database, wait, loop)
     try:
         yield store
