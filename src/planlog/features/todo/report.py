@@ -37,7 +37,7 @@ async def plan_at(session: Session, seq: int) -> Plan:
         raise ConfigError(f"session {session.id} has no event {seq}: {last}")
     plan = TODOS.init
     async for page in session.pages(types=TODOS.types):
-        plan = TODOS.fold([event for event in page if event.seq <= seq], plan)
+        plan = TODOS.go_on(plan, [event for event in page if event.seq <= seq])
         if page[-1].seq >= seq:
             break
     return plan
