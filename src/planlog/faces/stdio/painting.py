@@ -39,7 +39,7 @@ def paint(line: Line, color: bool) -> str:
 
 
 def _painted(span: Span, color: bool) -> str:
-    text, code = clean(span.text), _CODES[span.style]
+    text, code = clean(span.text).replace("\n", "\u240a"), _CODES[span.style]
     return f"{code}{text}{_RESET}" if color and code and text else text
 
 

@@ -78,9 +78,9 @@ class Screen:
         self._status = text
         self._write(_ERASE_LINE + (f"\x1b[2m{shown}\x1b[0m" if self.color and shown else shown))
 
-    def json_line(self, document: bytes) -> None:
-        """Prints a JSON document on a line of its own, byte for byte."""
-        self._sink(document + b"\n")
+    def json_lines(self, documents: Iterable[bytes]) -> None:
+        """Prints each JSON document on a line of its own, byte for byte."""
+        self._sink(b"".join(document + b"\n" for document in documents))
 
     def question(self, text: str) -> None:
         """Prints text after which somebody types on the same line, and ends that line with the return key."""

@@ -81,7 +81,7 @@ def test_no_character_is_too_much_for_any_encoding(encoding: str, shown: str) ->
 
 def test_json_goes_out_byte_for_byte() -> None:
     out, written = screen(encoding="ascii")
-    out.json_line('{"a":"任…"}'.encode())
+    out.json_lines(['{"a":"任…"}'.encode()])
     assert written == '{"a":"任…"}\n'.encode()
 
 

@@ -1,7 +1,6 @@
 """Shows a session as it happens or happened: what was committed, and the text of an answer a moment before that."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -16,33 +15,53 @@ from planlog.agent.event import (
     USER_MESSAGE,
     EndReason,
 )
-from planlog.agent.live import LiveDelta, LiveNotice, LiveProgress
-from planlog.faces.renders import Call, Line, Row, Span
+from planlog.agent.live import LiveDelta, LiveNews, LiveNotice, LiveProgress
+from planlog.faces.renders import Call, Row, Span, Style
 from planlog.faces.stdio.answer import Answer
 from planlog.faces.stdio.console import Console
-from planlog.faces.stdio.endings import ending
 from planlog.faces.stdio.painting import lay_out
 from planlog.faces.stdio.registry import StdioRenders
 from planlog.log.event import Event
-from planlog.model.message import Block, Image, Text, UserSource
+from planlog.model.message import Block, Text, ToolResult, UserSource
 from planlog.model.model import ReasoningDelta
 
 _DONE = Span("✓", "good")
 _FAILED = Span("✗", "bad")
 
 
+class _Failure(msgspec.Struct):
+    message: str = "the model's provider failed"
+
+
+class _Retry(msgspec.Struct, rename="camel"):
+    """What is shown of `llm/retry`, also of one that another program wrote."""
+
+    delay_ms: float = 0
+    failure: _Failure = _Failure()
+
+
+_retries = msgspec.json.Decoder(_Retry)
+
+
 class Transcript:
     """Prints events in the order of the log, each once; what is live comes between them.
 
-    `own` are ids of prompts that their person can still see, so that they are not repeated. With `quiet` only the last
-    answer of each turn is printed.
+    `ended` is told how each turn ended. `own` are ids of prompts that their person can still see, so that they are not
+    repeated. With `quiet` only the last answer of each turn is printed.
     """
 
     def __init__(
-        self, console: Console, renders: StdioRenders, *, own: Iterable[str] = (), quiet: bool = False
+        self,
+        console: Console,
+        renders: StdioRenders,
+        ended: Callable[[EndReason], None],
+        *,
+        own: Iterable[str] = (),
+        quiet: bool = False,
     ) -> None:
         self._console = console
         self._renders = renders
+        self._ended = ended
         self._own = frozenset(own)
         self._quiet = quiet
         self._step = (0, 0)
@@ -61,7 +80,7 @@ class Transcript:
         if not self._quiet:
             self._console.out.lines(self._renders.event(event))
 
-    def live(self, what: LiveDelta | LiveProgress | LiveNotice) -> None:
+    def live(self, what: LiveNews) -> None:
         """Shows what is not on the log yet, or never will be."""
         if isinstance(what, LiveNotice):
             self._console.note(what.text)
@@ -105,17 +124,16 @@ class Transcript:
             self._say(self._answer.logged(logged.chunk))
 
     def _on_answer(self, event: Event) -> None:
-        text = _text(ASSISTANT_MESSAGE.read(event).message.content)
+        content = ASSISTANT_MESSAGE.read(event).message.content
+        text = "".join(block.text for block in content if isinstance(block, Text))
         self._say(self._answer.whole(text))
         self._last_text = text or self._last_text
         self._console.out.end_line()
 
     def _on_retry(self, event: Event) -> None:
         self._answer.start_again()
-        retry = _read(event, _Retry)
-        if retry is not None:
-            seconds = retry.delay_ms / 1000
-            self._console.note(f"{retry.failure.message}; retrying in {seconds:.1f} s")
+        retry = _retries.decode(event.data)
+        self._console.note(f"{retry.failure.message}; retrying in {retry.delay_ms / 1000:.1f} s")
 
     # Turns
 
@@ -129,22 +147,14 @@ class Transcript:
         if self._quiet and self._last_text:
             self._console.out.text(self._last_text)
             self._console.out.end_line()
-        self._end(TURN_END.read(event).reason)
-
-    def _end(self, reason: EndReason) -> None:
-        text = ending(reason).text
-        if text:
-            self._console.note(text)
+        self._ended(TURN_END.read(event).reason)
 
     def _on_user_message(self, event: Event) -> None:
         message = USER_MESSAGE.read(event)
         if self._quiet or message.id in self._own:
             return
-        text = _text(message.content)
-        if isinstance(message.source, UserSource):
-            lines: list[Line] = [(Span("> ", "dim"), Span(line, "bold")) for line in text.split("\n")]
-        else:
-            lines = [(Span(f"> {line}", "dim"),) for line in text.split("\n")]
+        style: Style = "bold" if isinstance(message.source, UserSource) else "dim"
+        lines = [(Span("> ", "dim"), Span(line, style)) for line in _text(message.content).split("\n")]
         self._console.out.lines(lines)
 
     # Calls
@@ -165,9 +175,36 @@ class Transcript:
         if self._quiet:
             return
         for block in TOOL_RESULT.read(event).message.content:
-            if block_type(block) != "tool-result":
-                continue
-            name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
-            call = Call(name, arguments, _text(block.content), block.is_error)
-            mark = _FAILED if call.is_error else _DONE
-            self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
+            if isinstance(block, ToolResult):
+                name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
+                call = Call(name, arguments, _text(block.content), block.is_error)
+                mark = _FAILED if call.is_error else _DONE
+                self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
+
+    def _row(self, call: Call) -> Row:
+        return self._renders.row(call) or plain_row(call)
+
+
+def plain_row(call: Call) -> Row:
+    """The row of a call that no feature draws: its arguments, or the first line of its error."""
+    said = (call.result or "").strip().partition("\n")[0] if call.is_error else ""
+    return Row(call.name, said or " ".join(call.arguments.split()))
+
+
+def _text(content: Sequence[Block]) -> str:
+    return "\n".join(
+        block.text if isinstance(block, Text) else f"[{type(block).__name__.lower()}]" for block in content
+    )
+
+
+_SHOWN: dict[str, Callable[[Transcript, Event], None]] = {
+    "turn/start": Transcript._on_turn_start,
+    "turn/end": Transcript._on_turn_end,
+    "step/start": Transcript._on_step_start,
+    "user/message": Transcript._on_user_message,
+    "assistant/chunk": Transcript._on_chunk,
+    "assistant/message": Transcript._on_answer,
+    "llm/retry": Transcript._on_retry,
+    "tool/call": Transcript._on_call,
+    "tool/result": Transcript._on_result,
+}

@@ -1,0 +1,41 @@
+"""Makes a running program of a composition: the services that every program has, and its rows by their roles."""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from planlog.agent.live import Live
+from planlog.kernel.composition import Composition
+from planlog.kernel.features import load_row
+from planlog.kernel.plugin import Mount, mount_plugin
+from planlog.kernel.scope import Scope, open_scope
+from planlog.log import sessions
+from planlog.log.event import Vocabulary
+from planlog.log.projection import Projections
+from planlog.log.store import sqlite
+from planlog.log.store.home import Home
+from planlog.tools.tool import Tools
+
+
+@asynccontextmanager
+async def open_program(
+    composition: Composition, roles: Collection[str], home: Home, given: Mapping[type, Any]
+) -> AsyncIterator[Scope]:
+    """A scope in which everything runs that the composition asks for in these roles, until the block ends.
+
+    `given` is what the program itself offers to plugins, such as a face's registry. Raises `ConfigError` for a row
+    that cannot be mounted or waits for something that nobody offers, `PluginFailed` for one that does not start.
+    """
+    services = {Home: home, Vocabulary: Vocabulary(), Projections: Projections(), Tools: Tools(), Live: Live()}
+    core = [mount_plugin("store", sqlite.plugin), mount_plugin("sessions", sessions.plugin)]
+    mounts = [*core, *mounted_rows(composition, roles)]
+    async with open_scope(mounts, {**services, **given}) as scope:
+        await scope.ready()
+        yield scope
+
+
+def mounted_rows(composition: Composition, roles: Collection[str]) -> Iterator[Mount]:
+    """The plugins of all rows in those of `roles` that the composition has; every row's settings are checked."""
+    wanted = [role for role in composition.roles if role in roles]
+    for row in composition.rows:
+        yield from load_row(row, wanted, composition.roles)

@@ -1,0 +1,62 @@
+"""What a person is told when something goes wrong: one line on stderr, and an exit code for the shell."""
+
+import os
+import traceback
+from typing import TYPE_CHECKING
+
+import click
+
+from planlog.kernel.errors import ConfigError, PlanlogError
+
+if TYPE_CHECKING:
+    from planlog.app.program import TerminalProgram
+
+FAILED = 1
+CONFIGURATION = 2
+INTERRUPTED = 130
+NOBODY_READS = 141
+"""What a shell reports of a program that a closed pipe killed: 128 + SIGPIPE."""
+
+
+def report(error: BaseException, program: "TerminalProgram") -> int:
+    """Says what happened, where there is something to say, and returns the exit code."""
+    from planlog.faces.stdio.screen import ScreenGone
+
+    error = first_leaf(error)
+    if os.environ.get("PLANLOG_DEBUG") and not isinstance(error, click.exceptions.Exit):
+        program.trace("".join(traceback.format_exception(error)))
+    text, code = "", FAILED
+    match error:
+        case click.exceptions.Exit(exit_code=code):
+            pass
+        case SystemExit(code=int(code)):
+            pass
+        case KeyboardInterrupt() | click.Abort():
+            code = INTERRUPTED
+        case ScreenGone():
+            code = NOBODY_READS
+        case click.UsageError():
+            text, code = usage(error), CONFIGURATION
+        case click.ClickException():
+            text = error.format_message()
+        case PlanlogError():
+            text, code = str(error), CONFIGURATION if isinstance(error, ConfigError) else FAILED
+        case _:
+            text = f"{type(error).__name__}: {error}; PLANLOG_DEBUG=1 shows where"
+    if text:
+        program.fail(text)
+    return code
+
+
+def first_leaf(error: BaseException) -> BaseException:
+    """The error that a group was made for."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def usage(error: click.UsageError) -> str:
+    """A fault of the command line, and where its right use is told."""
+    message = error.format_message().rstrip(".")
+    command = error.ctx.command_path if error.ctx else "planlog"
+    return f"{message}; see {command} --help"

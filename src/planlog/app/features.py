@@ -1,0 +1,56 @@
+"""The commands of features, mounted without an event loop, so that `planlog --help` costs no more than it must."""
+
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from planlog.faces.cli import CommandLine
+from planlog.kernel.composition import Composition, Row
+from planlog.kernel.errors import ConfigError
+from planlog.kernel.plugin import read_manifest
+
+
+@contextmanager
+def mounted_commands(composition: Composition) -> Generator[CommandLine]:
+    """The command line of a composition's rows until the block ends; a row without `cli.py` adds nothing."""
+    line = CommandLine()
+    running: list[AsyncGenerator[None]] = []
+    try:
+        for row in filter(_has_commands, composition.rows):
+            plugin = _start(f"{row.use}.cli", line)
+            running.append(plugin)
+        yield line
+    finally:
+        for plugin in reversed(running):
+            _step(plugin.aclose())
+
+
+def _has_commands(row: Row) -> bool:
+    try:
+        return find_spec(f"{row.use}.cli") is not None
+    except ImportError as error:
+        raise ConfigError(f'{row.id}: use = "{row.use}": {error}') from error
+
+
+def _start(module: str, line: CommandLine) -> AsyncGenerator[None]:
+    plugin = getattr(import_module(module), "plugin", None)
+    manifest = read_manifest(plugin, module)
+    if plugin is None or manifest.needs != (CommandLine,) or manifest.settings or manifest.offer:
+        raise ConfigError(f"{module}: its plugin takes a CommandLine, no settings, and offers nothing")
+    running: AsyncGenerator[None] = plugin(line)
+    if not _step(anext(running)):
+        raise ConfigError(f"{module}: plugin awaits; commands are mounted without an event loop")
+    return running
+
+
+def _step(awaitable: Any) -> bool:
+    """Runs an awaitable that never waits; False for one that does."""
+    step: Coroutine[Any, Any, Any] = awaitable
+    try:
+        step.send(None)
+    except (StopIteration, StopAsyncIteration):
+        return True
+    step.close()
+    return False

@@ -1,0 +1,71 @@
+"""Shows a session's events from some point on, as they are committed."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import anyio
+
+from planlog.agent.live import LiveNews, LiveNotice
+from planlog.faces.stdio.console import Console
+from planlog.log.event import Event
+from planlog.log.session import Session
+
+
+class Viewer(Protocol):
+    """Something that shows a session."""
+
+    def event(self, event: Event) -> None:
+        """A committed event, in the order of the log."""
+        ...
+
+    def live(self, what: LiveNews) -> None:
+        """What is not on the log yet, or never will be."""
+        ...
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        ...
+
+
+class JsonLines:
+    """Prints each event as it is on the log, and nothing else."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def event(self, event: Event) -> None:
+        """The event's line, byte for byte."""
+        self._console.out.json_lines([event.line])
+
+    def live(self, what: LiveNews) -> None:
+        """Notices alone, as notes."""
+        if isinstance(what, LiveNotice):
+            self._console.note(what.text)
+
+    def finish(self) -> None:
+        """Every line is whole already."""
+
+
+class Follower:
+    """Hands committed events with seq > `after` to whoever listens."""
+
+    def __init__(self, session: Session, listeners: Sequence[Callable[[Event], None]], after: int) -> None:
+        self._session = session
+        self._listeners = listeners
+        self._shown = after
+        self._news = anyio.Event()
+
+    async def follow(self) -> None:
+        """Goes on for ever. Raises what a listener raises."""
+        async for batch in self._session.follow(self._shown):
+            for event in batch:
+                for listen in self._listeners:
+                    listen(event)
+                self._shown = event.seq
+            news, self._news = self._news, anyio.Event()
+            news.set()
+
+    async def shown(self, head: int) -> None:
+        """Waits until everything before `head` was handed on."""
+        while self._shown < head - 1:
+            await self._news.wait()

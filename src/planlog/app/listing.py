@@ -1,0 +1,143 @@
+"""The list of all sessions: what each is called, how far it is and what its features have to say about it."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from planlog.agent.event import SESSION_TITLE, TURN_START
+from planlog.faces.cli import Column
+from planlog.faces.renders import Line, Span, Style
+from planlog.faces.stdio.cleaning import clean_line
+from planlog.faces.stdio.painting import cells, shorten
+from planlog.kernel.errors import PlanlogError
+from planlog.kernel.scope import Scope
+from planlog.log.event import read_line
+from planlog.log.projection import Projection, Projections
+from planlog.log.sessions import Sessions
+from planlog.log.store import SessionRecord
+
+NO_TITLE = "(untitled)"
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """One session in the list; `values` holds the features' columns by their keys."""
+
+    record: SessionRecord
+    title: str | None
+    turns: int
+    running: bool
+    values: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of `sessions --json`; times are epoch milliseconds."""
+        record = self.record
+        return {
+            "id": record.id,
+            "title": self.title,
+            "cwd": record.cwd,
+            "createdAt": record.created_at,
+            "updatedAt": record.updated_at,
+            "turns": self.turns,
+            "running": self.running,
+            **self.values,
+        }
+
+
+async def list_sessions(scope: Scope, columns: Iterable[Column]) -> list[Listed]:
+    """All sessions, newest activity first. What cannot be read of one is left empty, so that the others are listed."""
+    sessions, projections = scope.get(Sessions), scope.get(Projections)
+    folds = {column.key: projections.get(column.projection) for column in columns}
+    return [await _listed(sessions, record, folds) for record in await sessions.store.find("")]
+
+
+async def _listed(sessions: Sessions, record: SessionRecord, folds: dict[str, Projection[Any] | None]) -> Listed:
+    store = sessions.store
+    running = await store.owner(record.id) is not None
+    try:
+        title = await store.last_of(record.id, (SESSION_TITLE.name,))
+        turn = await store.last_of(record.id, (TURN_START.name,))
+        values = {key: await _value(sessions, record.id, fold) for key, fold in folds.items()}
+        return Listed(
+            record,
+            SESSION_TITLE.read(read_line(title)).title if title else None,
+            TURN_START.read(read_line(turn)).turn if turn else 0,
+            running,
+            values,
+        )
+    except PlanlogError:
+        return Listed(record, None, 0, running, dict.fromkeys(folds))
+
+
+async def _value(sessions: Sessions, session: str, fold: Projection[Any] | None) -> Any:
+    if fold is None:
+        return None
+    if not fold.last_of:
+        return await (await sessions.open(session)).view(fold)
+    line = await sessions.store.last_of(session, fold.last_of)
+    return fold.view(fold.apply(fold.init, read_line(line)) if line else fold.init)
+
+
+# The table
+
+_GAP = 2
+_LEAST = 12
+"""Cells below which a column that may be shortened is left out."""
+
+
+def table(
+    listed: Sequence[Listed], columns: Sequence[Column], width: int | None, now: float | None = None
+) -> list[Line]:
+    """A line for each session below a head: id, age and turns as they are, then title and the features' columns.
+
+    Where `width` is too small for all of them, columns are left out from the right; the rest is shortened.
+    """
+    now = time.time() if now is None else now
+    head = ["session", "active", "turns", "title", *(column.title for column in columns)]
+    rows = [_row(one, columns, now) for one in listed]
+    if not rows:
+        return [(Span("no sessions yet; planlog run PROMPT begins one", "dim"),)]
+    widths = _fit([max(cells(row[index]) for row in [head, *rows]) for index in range(len(head))], width)
+    styles: list[list[Style]] = [["dim"] * len(head)]
+    styles += [["bold", "busy" if one.running else "plain", *["plain"] * (len(head) - 2)] for one in listed]  # type: ignore[list-item]
+    return [_line(row, widths, style) for row, style in zip([head, *rows], styles, strict=True)]
+
+
+def _row(one: Listed, columns: Sequence[Column], now: float) -> list[str]:
+    age = "running" if one.running else _age(now - one.record.updated_at / 1000)
+    values = [column.text(value) if (value := one.values[column.key]) is not None else "" for column in columns]
+    return [one.record.id, age, str(one.turns), *(clean_line(text) for text in (one.title or NO_TITLE, *values))]
+
+
+def _fit(widths: list[int], width: int | None) -> list[int]:
+    """The widths of the columns that are shown: the first as it is, the others as far as there is room."""
+    if width is None:
+        return widths
+    shown, room = widths[:1], width - widths[0]
+    for index, wanted in enumerate(widths[1:], start=1):
+        last = index == len(widths) - 1
+        least = min(wanted, _LEAST)
+        # A column that may be shortened leaves a third of the room to those behind it.
+        given = wanted if index < 3 else min(wanted, room - _GAP if last else max(least, room * 2 // 3))
+        if room < _GAP + (given if index < 3 else least):
+            break
+        shown.append(min(given, room - _GAP))
+        room -= _GAP + shown[-1]
+    return shown
+
+
+def _line(row: list[str], widths: list[int], styles: list[Style]) -> Line:
+    spans: list[Span] = []
+    for index, (width, text, style) in enumerate(zip(widths, row, styles, strict=False)):
+        text = shorten(text, width)
+        padding = "" if index == len(widths) - 1 else " " * (width - cells(text) + _GAP)
+        spans.append(Span(text + padding, style))
+    return tuple(spans)
+
+
+def _age(seconds: float) -> str:
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"

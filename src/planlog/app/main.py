@@ -1,0 +1,19 @@
+"""The door of the program: a fast answer to `--version`; behind it the commands, and a line for what goes wrong."""
+
+import sys
+from collections.abc import Sequence
+
+from planlog import __version__
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments == ["--version"]:
+        sys.stdout.write(f"planlog {__version__}\n")
+        return 0
+    try:
+        from planlog.app.running import run_command_line
+    except KeyboardInterrupt:
+        return 130
+    return run_command_line(arguments)

@@ -1,0 +1,175 @@
+"""The program behind the commands: what was asked for on the command line, and how it is composed, run and shown."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planlog.app.prompting import Wish
+    from planlog.app.signals import Signals
+    from planlog.faces.cli import CommandLine
+    from planlog.faces.renders import Line
+    from planlog.faces.stdio.console import Console
+    from planlog.kernel.composition import Composition
+    from planlog.kernel.scope import Scope
+    from planlog.log.session import Session
+    from planlog.log.store.home import Home
+    from planlog.model.model import Model
+
+TURN_ROLES = ("event", "fold", "service", "tool", "stdio")
+"""What a program needs to run turns and show them."""
+
+
+class TerminalProgram:
+    """See `planlog.faces.cli.Program`. Whatever costs time to import is imported when it is first needed."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.env = env
+        self.home: Path | None = None
+        self.composition = "stdio"
+        self._folder: Path | None = None
+        self._closing = ExitStack()
+
+    @property
+    def folder(self) -> Path:
+        """The folder to work in, absolute. Raises `ConfigError` where it is none."""
+        from planlog.kernel.errors import ConfigError
+
+        try:
+            folder = self._folder or Path.cwd()
+        except OSError as error:
+            raise ConfigError("the current folder is gone; go to another or name one with -C") from error
+        if not folder.is_dir():
+            raise ConfigError(f"{folder} is no folder; name one with -C")
+        return folder
+
+    @folder.setter
+    def folder(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether a folder was named, with -C or by a command."""
+        return self._folder is not None
+
+    @cached_property
+    def console(self) -> "Console":
+        """Stdout and stderr."""
+        from planlog.faces.stdio.console import Console
+        from planlog.faces.stdio.screen import open_screen
+
+        return Console(open_screen(sys.stdout, self.env), open_screen(sys.stderr, self.env))
+
+    @cached_property
+    def command_line(self) -> "CommandLine":
+        """What features add to the command line."""
+        from planlog.app.features import mounted_commands
+
+        return self._closing.enter_context(mounted_commands(self.composed()))
+
+    def composed(self) -> "Composition":
+        """The composition that was asked for. Raises `ConfigError`."""
+        from planlog.app.shipped import find_composition
+
+        return find_composition(self.composition)
+
+    def where(self) -> "Home":
+        """Where sessions are kept."""
+        from planlog.log.store.home import Home, default_home
+
+        return Home(self.home) if self.home else default_home()
+
+    # Running
+
+    def run(self, task: "Callable[[Scope], Awaitable[int]]", *, roles: Collection[str]) -> int:
+        """See `Program.run`."""
+        return self.run_signalled(lambda scope, _: task(scope), roles=roles)
+
+    def run_signalled(self, task: "Callable[[Scope, Signals], Awaitable[int]]", *, roles: Collection[str]) -> int:
+        """`run` for a task that wants to know of signals."""
+        import anyio
+
+        return anyio.run(self._run, task, roles)
+
+    async def _run(self, task: "Callable[[Scope, Signals], Awaitable[int]]", roles: Collection[str]) -> int:
+        from planlog.app.compose import open_program
+        from planlog.app.notices import shown_warnings
+        from planlog.app.signals import Signals
+        from planlog.faces.cli import CommandLine
+        from planlog.faces.stdio import StdioRenders
+
+        given = {StdioRenders: StdioRenders(), CommandLine: CommandLine()}
+        code = 0
+        with shown_warnings(self.console), Signals() as signals:
+            async with open_program(self.composed(), roles, self.where(), given) as scope:
+                code = await task(scope, signals)
+        return code if signals.exit_code is None else signals.exit_code
+
+    def run_prompt(self, prompt: str, *, model: "str | Model", approve: str | None = None, quiet: bool = False) -> int:
+        """See `Program.run_prompt`."""
+        from planlog.app.prompting import Wish
+        from planlog.model.choose import open_model
+
+        opened = open_model(model) if isinstance(model, str) else model
+        return self.answer(Wish(prompt, opened, approve=approve, quiet=quiet))
+
+    def answer(self, wish: "Wish") -> int:
+        """Does what a person asked the agent for, and shows it."""
+        from planlog.app.prompting import answer_wish
+
+        return self.run_signalled(lambda scope, signals: answer_wish(self, scope, signals, wish), roles=TURN_ROLES)
+
+    async def find_session(self, scope: "Scope", session: str | None) -> "Session":
+        """See `Program.find_session`."""
+        from planlog.log.sessions import Sessions
+
+        sessions = scope.get(Sessions)
+        return await sessions.open(await self.find_id(scope, session))
+
+    async def find_id(self, scope: "Scope", session: str | None) -> str:
+        """The whole id of the session whose id starts with `session`; None: the newest one of this folder."""
+        from planlog.kernel.errors import ConfigError
+        from planlog.log.sessions import Sessions
+
+        sessions = scope.get(Sessions)
+        if session is not None:
+            return (await sessions.find(session)).id
+        folder = str(self.folder)
+        for record in await sessions.store.find(""):
+            if record.cwd == folder:
+                return record.id
+        raise ConfigError(f"no session was begun in {folder}; planlog sessions lists all")
+
+    # Showing
+
+    def write(self, lines: "Iterable[Line]") -> None:
+        """See `Program.write`."""
+        self.console.out.lines(lines)
+
+    def write_json(self, value: Any) -> None:
+        """See `Program.write_json`."""
+        import msgspec
+
+        self.console.out.json_lines([value if isinstance(value, bytes) else msgspec.json.encode(value)])
+
+    def fail(self, text: str) -> None:
+        """One line on stderr about what went wrong; silent where nobody reads."""
+        from planlog.faces.renders import Span
+        from planlog.faces.stdio.screen import ScreenGone
+
+        try:
+            self.console.note_lines([(Span("planlog: ", "bad"), Span(text))])
+        except (ScreenGone, OSError):
+            return
+
+    def trace(self, text: str) -> None:
+        """A traceback on stderr."""
+        os.write(2, text.encode(errors="backslashreplace"))
+
+    def close(self) -> None:
+        """Unmounts what features added to the command line."""
+        self._closing.close()

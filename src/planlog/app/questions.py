@@ -1,0 +1,111 @@
+"""Asks the person at the terminal whether a call may run, or says no where nobody can be asked."""
+
+import os
+import sys
+import termios
+from collections.abc import Iterator
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from planlog.agent.agent import Agent
+from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, ASSISTANT_MESSAGE, ApprovalAsked
+from planlog.faces.renders import Line, Span
+from planlog.faces.stdio.console import Console
+from planlog.log.event import Event
+from planlog.log.session import Session
+from planlog.log.store import Store
+from planlog.model.message import ToolCall
+
+SHOWN_LINES = 60
+YES = ("y", "yes")
+
+
+class Questions:
+    """Answers what is asked while this process runs the session; another process asks its own person."""
+
+    def __init__(self, console: Console, agent: Agent, store: Store, session: Session, tasks: TaskGroup) -> None:
+        self._console = console
+        self._agent = agent
+        self._store = store
+        self._session = session
+        self._tasks = tasks
+        self._one_at_a_time = anyio.Lock()
+        self._calls: dict[str, ToolCall] = {}
+        self._open: dict[str, anyio.CancelScope] = {}
+
+    def event(self, event: Event) -> None:
+        """Takes notice of calls, questions and answers."""
+        if event.type == ASSISTANT_MESSAGE.name:
+            content = ASSISTANT_MESSAGE.read(event).message.content
+            self._calls.update({block.id: block for block in content if isinstance(block, ToolCall)})
+        elif event.type == APPROVAL_ASKED.name:
+            asked = APPROVAL_ASKED.read(event)
+            self._open[asked.id] = anyio.CancelScope()
+            self._tasks.start_soon(self._settle, asked, self._open[asked.id])
+        elif event.type == APPROVAL_DECIDED.name:
+            scope = self._open.pop(APPROVAL_DECIDED.read(event).id, None)
+            if scope is not None:
+                scope.cancel()
+
+    async def _settle(self, asked: ApprovalAsked, scope: anyio.CancelScope) -> None:
+        owner = await self._store.owner(self._session.id)
+        if owner is None or owner.pid != os.getpid():
+            return
+        if not (sys.stdin and sys.stdin.isatty()):
+            self._console.note(
+                f"{asked.tool_name} needs approval and nobody can be asked here, so it is denied; "
+                "--approve auto lets every call run"
+            )
+            await self._agent.answer(self._session, asked.id, "denied")
+            return
+        async with self._one_at_a_time:
+            allowed: bool | None = None
+            with scope:
+                allowed = await self._ask(asked)
+            if allowed is None:
+                self._console.note("answered elsewhere")
+            else:
+                await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied")
+
+    async def _ask(self, asked: ApprovalAsked) -> bool:
+        self._console.note_lines(question(asked, self._calls.get(asked.call_id or "")))
+        self._console.ask("Allow it? [y/N] ")
+        return (await typed_line()).strip().lower() in YES
+
+
+def question(asked: ApprovalAsked, call: ToolCall | None) -> list[Line]:
+    """What is asked, with every argument in full: what is hidden cannot be judged."""
+    lines: list[Line] = [(Span(f"{asked.tool_name} wants to run:", "busy"),)]
+    if call is not None:
+        rows = list(_argument_lines(call.arguments))
+        lines += [(Span(f"  {row}"),) for row in rows[:SHOWN_LINES]]
+        if len(rows) > SHOWN_LINES:
+            lines.append((Span(f"  … and {len(rows) - SHOWN_LINES} more lines that are not shown", "bad"),))
+    if asked.reason:
+        lines.append((Span(f"  ({asked.reason})", "dim"),))
+    return lines
+
+
+def _argument_lines(arguments: str) -> Iterator[str]:
+    try:
+        values = msgspec.json.decode(arguments)
+    except msgspec.MsgspecError:
+        values = arguments
+    if not isinstance(values, dict):
+        yield from arguments.split("\n")
+        return
+    for name, value in values.items():
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        first, *rest = text.split("\n")
+        yield f"{name}: {first}"
+        yield from (f"    {line}" for line in rest)
+
+
+async def typed_line() -> str:
+    """The next line that is typed on stdin; empty at its end. What was typed before the question does not count."""
+    descriptor = sys.stdin.fileno()
+    termios.tcflush(descriptor, termios.TCIFLUSH)
+    await anyio.wait_readable(descriptor)
+    return os.read(descriptor, 1024).decode(errors="replace")

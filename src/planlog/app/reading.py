@@ -1,0 +1,34 @@
+"""Prints a whole session as it stands, without taking part in it."""
+
+from planlog.agent.event import EndReason
+from planlog.faces.renders import Span
+from planlog.faces.stdio import StdioRenders
+from planlog.faces.stdio.console import Console
+from planlog.faces.stdio.endings import ending
+from planlog.faces.stdio.transcript import Transcript
+from planlog.kernel.scope import Scope
+from planlog.log.session import Session
+from planlog.log.store import Store
+
+
+async def show_session(console: Console, scope: Scope, session: Session) -> None:
+    """The transcript of all that is committed; a turn that is still open is said to be running, or interrupted."""
+
+    def ended(reason: EndReason) -> None:
+        text = ending(reason).text
+        if text:
+            console.out.lines([(Span(text, "bad" if ending(reason).exit_code == 1 else "dim"),)])
+
+    transcript = Transcript(console, scope.get(StdioRenders), ended)
+    async for page in session.pages():
+        for event in page:
+            transcript.event(event)
+    transcript.finish()
+    if not transcript.open_turn:
+        return
+    owner = await scope.get(Store).owner(session.id)
+    if owner is None:
+        text = f"turn {transcript.open_turn} was interrupted: the process that ran it is gone; --resume goes on"
+    else:
+        text = f"turn {transcript.open_turn} is being run by process {owner.pid} on {owner.host}"
+    console.out.lines([(Span(text, "busy"),)])

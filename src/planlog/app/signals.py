@@ -1,0 +1,55 @@
+"""Turns signals into an orderly end: what runs is cancelled, children are stopped, the log is closed."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from typing import Self
+
+from anyio import CancelScope
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Signals:
+    """While the block lasts, a signal cancels it; `exit_code` then is 128 and the signal's number.
+
+    The first Ctrl-C calls `interrupt` instead, where that is set; one more than was needed leaves at once, without
+    waiting for anything.
+    """
+
+    def __init__(self) -> None:
+        self.exit_code: int | None = None
+        self.interrupt: Callable[[], object] | None = None
+        self._scope = CancelScope()
+        self._handled: list[signal.Signals] = []
+
+    def __enter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        for number in ENDING:
+            # What whoever started us told us to ignore (nohup, a job in the background) stays ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._on_signal, number)
+                self._handled.append(number)
+        self._scope.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> bool:
+        loop = asyncio.get_running_loop()
+        for number in self._handled:
+            loop.remove_signal_handler(number)
+        return bool(self._scope.__exit__(*exception))  # type: ignore[arg-type]
+
+    def end(self, exit_code: int) -> None:
+        """Cancels the block as a signal would."""
+        self.exit_code = exit_code
+        self._scope.cancel()
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        if number is signal.SIGINT and self.interrupt is not None:
+            interrupt, self.interrupt = self.interrupt, None
+            interrupt()
+        elif self.exit_code is None:
+            self.end(128 + number)
+        elif number is signal.SIGINT:
+            os._exit(self.exit_code)

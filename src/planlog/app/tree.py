@@ -1,0 +1,59 @@
+"""The commands: the program's own, each a module that is imported when it is asked for, and those of features."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from planlog import __version__
+from planlog.faces.cli import composition_option, folder_option, home_option
+
+if TYPE_CHECKING:
+    from planlog.app.program import TerminalProgram
+
+OWN = {
+    "config": "config",
+    "export": "export_file",
+    "import": "import_file",
+    "log": "log",
+    "run": "run",
+    "sessions": "sessions",
+    "show": "show",
+    "tools": "tools",
+}
+"""The program's own commands, and their modules in `planlog.app.commands`."""
+
+
+class Tree(click.Group):
+    """Looks a command up among the program's own, then among those that features mount."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, sorted."""
+        return sorted({*OWN, *_program(ctx).command_line.names()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name in OWN:
+            return import_module(f"planlog.app.commands.{OWN[cmd_name]}").command
+        return _program(ctx).command_line.get(cmd_name)
+
+
+def _program(ctx: click.Context) -> "TerminalProgram":
+    return cast("TerminalProgram", ctx.obj)
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, wanted: Any) -> None:
+    if wanted:
+        click.echo(f"planlog {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Tree, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+)
+@home_option
+@composition_option
+@folder_option
+def tree() -> None:
+    """An agent harness that never loses the plan."""
