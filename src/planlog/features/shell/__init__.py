@@ -1,0 +1,1 @@
+"""The shell: a tool that runs commands, and what becomes of their processes, their output and their environment."""

@@ -1,0 +1,222 @@
+"""Runs one command to its end, in time or not, and leaves no process of its group behind.
+
+The command's shell leads a session and a process group of its own, so that whatever it starts can be signalled at
+once, and that nothing can ask on the person's terminal. The whole group is killed when the shell has ended, when its
+time is over and when the caller is cancelled. Three things are beyond reach: a process that left the group (`setsid`,
+a daemon), one that runs as another user (`sudo`), and everything when this program itself is killed with SIGKILL.
+
+The group is only ever signalled while its leader is not reaped: until then the system gives its number to nobody else.
+"""
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+from signal import SIGKILL, SIGTERM, Signals
+
+from anyio import CancelScope, move_on_after
+
+from planlog.features.shell.output import Output
+from planlog.features.shell.progress import Progress
+from planlog.tools.tool import ToolFailure
+
+CHUNK = 1 << 16
+"""Bytes of one read: the loop has its turn after each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds: from TERM to KILL after a time-out and after a cancel; for the output to close after the end."""
+
+    timed_out: float = 1.5
+    cancelled: float = 0.4
+    closing: float = 0.3
+
+
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended.
+
+    `status` is its exit code, or minus the signal that ended it; None if not even KILL could end it. `output` is
+    stdout and stderr in order of arrival, of which `dropped` characters in the middle are not kept. `seconds` is how
+    long it took. `held` says that a process outside of the group kept the output open, so it is still running.
+    """
+
+    status: int | None
+    output: str
+    dropped: int
+    seconds: float
+    timed_out: bool
+    held: bool
+
+    def ending(self) -> str:
+        """The status in words: `exit code 3`, `killed by SIGSEGV`."""
+        if self.status is None:
+            return "could not be killed"
+        if self.status >= 0:
+            return f"exit code {self.status}"
+        try:
+            return f"killed by {Signals(-self.status).name}"
+        except ValueError:  # real-time signals have no names
+            return f"killed by signal {-self.status}"
+
+
+def find_shell() -> str:
+    """The path of bash, or of sh where there is no bash."""
+    return which("bash") or which("sh") or "/bin/sh"
+
+
+async def run_command(
+    command: str,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    output_limit: int,
+    hear: Callable[[str], None],
+    patience: Patience = PATIENCE,
+) -> Ran:
+    """Runs `command` in the folder `cwd` with empty input, for at most `timeout` seconds.
+
+    `hear` gets output as it arrives, at a bearable rate. Raises `ToolFailure` when the command cannot be started.
+    Cancellation stops the command first, and then travels on.
+    """
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    output, progress = Output(output_limit), Progress(hear)
+    # No `await` stands between the start of the process and this `try`: a cancel finds it either not there or in care.
+    child = Child(command, cwd, env, lambda data: progress.add(output.feed(data)))
+    try:
+        child.watch()
+        with move_on_after(timeout) as time:
+            await child.exited.wait()
+        if time.cancelled_caught:
+            await child.stop(patience.timed_out)
+        child.signal(SIGKILL)
+        with move_on_after(patience.closing):
+            await child.closed.wait()
+    except asyncio.CancelledError:
+        with CancelScope(shield=True):
+            await child.stop(patience.cancelled)
+        raise
+    finally:
+        # Also where the wait above was cut short by a second cancel: this part never waits.
+        child.release()
+        progress.close()
+    progress.add(output.end())
+    progress.flush()
+    progress.close()
+    return Ran(
+        status=child.status,
+        output=output.text(),
+        dropped=output.dropped,
+        seconds=loop.time() - start,
+        timed_out=time.cancelled_caught,
+        held=not child.closed.is_set(),
+    )
+
+
+class Child:
+    """A shell that leads a process group, and the reading end of what the group prints."""
+
+    def __init__(self, command: str, cwd: Path, env: Mapping[str, str], read: Callable[[bytes], None]) -> None:
+        self.exited = asyncio.Event()
+        """The shell has ended; others of its group may live."""
+        self.closed = asyncio.Event()
+        """Nobody can print any more."""
+        self._read = read
+        self._loop = asyncio.get_running_loop()
+        self._released = threading.Event()
+        self._process, self._pipe = _spawn(command, cwd, env)
+        self._watcher = threading.Thread(target=self._await_exit, name=f"await {self._process.pid}", daemon=True)
+
+    @property
+    def status(self) -> int | None:
+        """As `Ran.status`; known when the child was released after its end."""
+        return self._process.returncode
+
+    def watch(self) -> None:
+        """Begins to read, and to wait for the end."""
+        self._loop.add_reader(self._pipe, self._take)
+        self._watcher.start()
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to all of the group."""
+        # Nobody is left, or those left belong to another user.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    async def stop(self, grace: float) -> None:
+        """TERM, at most `grace` seconds for the group to put its things in order, KILL."""
+        self.signal(SIGTERM)
+        with move_on_after(grace):
+            await self.exited.wait()
+            await self.closed.wait()
+        self.signal(SIGKILL)
+        # A process deep in the kernel (a dead network disk) does not even hear KILL; the caller must not hang with it.
+        with move_on_after(grace):
+            await self.exited.wait()
+
+    def release(self) -> None:
+        """Kills what is left, stops reading, and has the shell reaped, now or as soon as it has ended."""
+        self.signal(SIGKILL)
+        self._loop.remove_reader(self._pipe)
+        os.close(self._pipe)
+        self._released.set()
+        if self.exited.is_set() or not self._watcher.is_alive():
+            self._process.wait()
+
+    def _take(self) -> None:
+        data = os.read(self._pipe, CHUNK)
+        if data:
+            self._read(data)
+        else:
+            self._loop.remove_reader(self._pipe)
+            self.closed.set()
+
+    def _await_exit(self) -> None:
+        """In a thread of its own: tells the loop of the end, and reaps when no signal will follow."""
+        if hasattr(os, "waitid"):
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        else:  # macOS before Python 3.13 cannot wait without reaping
+            self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed: nobody wants to know
+            self._loop.call_soon_threadsafe(self.exited.set)
+        self._released.wait()
+        self._process.wait()
+
+
+def _spawn(command: str, cwd: Path, env: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+    """Starts the shell; the process and a pipe that does not block.
+
+    Not by asyncio's own way to start a process: that one waits in between, and knows the shell but not its group.
+    """
+    pipe, entry = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [find_shell(), "-c", "--", command],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=entry,
+            stderr=entry,
+            start_new_session=True,
+        )
+    except Exception as error:
+        os.close(pipe)
+        if isinstance(error, OSError):
+            raise ToolFailure(f"the command could not be started in {cwd}: {error.strerror}") from error
+        raise
+    finally:
+        os.close(entry)
+    os.set_blocking(pipe, False)
+    return process, pipe

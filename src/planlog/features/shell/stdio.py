@@ -1,0 +1,46 @@
+"""How a command looks in the terminal: the command, how it ended, and the last lines that it printed."""
+
+from collections.abc import AsyncGenerator
+
+from planlog.faces.renders import Call, Line, Renders, Row, Span
+from planlog.faces.stdio import StdioRenders
+from planlog.features.shell.tool import NAME, Command, first_line
+from planlog.tools.schema import Violations, check_arguments
+
+LINES = 10
+"""How many lines of output are shown."""
+WIDTH = 500
+"""How many characters of a line."""
+
+
+def bash_row(call: Call) -> Row:
+    """`$ command`, `exit code 3`, and the output's last `LINES` lines under a count of the hidden ones."""
+    params = check_arguments(Command, call.arguments)
+    title = NAME if isinstance(params, Violations) else f"$ {first_line(params.command)}"
+    if call.result is None:
+        return Row(title)
+    if not call.is_error:
+        return Row(title, "exit code 0", body=last_lines(call.result))
+    ending, _, output = call.result.removeprefix("Error: ").partition("\n")
+    return Row(title, ending, body=last_lines(output))
+
+
+def last_lines(output: str) -> tuple[Line, ...]:
+    """The end of the output, each line as a terminal would leave it after the last carriage return."""
+    lines = output.split("\n") if output else []
+    hidden = max(0, len(lines) - LINES)
+    shown: list[Line] = [(Span(_settled(line)),) for line in lines[hidden:]]
+    if hidden:
+        shown.insert(0, (Span(f"… {hidden} more line{'s' if hidden > 1 else ''} above", "dim"),))
+    return tuple(shown)
+
+
+def _settled(line: str) -> str:
+    last = line.rstrip("\r").rpartition("\r")[2]
+    return last if len(last) <= WIDTH else f"{last[:WIDTH]}…"
+
+
+async def plugin(screen: StdioRenders) -> AsyncGenerator[None]:
+    """Draws `bash` on the terminal."""
+    with screen.add(Renders(rows={NAME: bash_row})):
+        yield
