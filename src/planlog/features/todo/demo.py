@@ -31,9 +31,9 @@ class CarefulModel:
         return self._script.stream(request) if failure is None else _say(f"I stop here, a step failed: {failure}")
 
 
-def open_demo(script: Path = SCRIPT) -> CarefulModel:
-    """The demo's model; `script` is a file of scripted replies."""
-    return CarefulModel(open_script(script))
+def open_demo() -> CarefulModel:
+    """The demo's model."""
+    return CarefulModel(open_script(SCRIPT))
 
 
 def first_failure(messages: Sequence[Message]) -> str | None:

@@ -65,7 +65,7 @@ def draw_history(lists: Sequence[Standing]) -> list[Line]:
 
 
 def _head(standing: Standing) -> Line:
-    where = f"turn {standing.turn} · seq {standing.seq} · {_clock(standing.time)}"
+    where = f"turn {standing.turn} · seq {standing.seq} · {clock_text(standing.time)}"
     return (Span(where, "bold"), Span("" if standing.todos else " · cleared", "dim"))
 
 
@@ -82,7 +82,8 @@ def _draw_difference(standing: Standing, before: Sequence[Todo]) -> list[Line]:
     return lines
 
 
-def _clock(time: int) -> str:
+def clock_text(time: int) -> str:
+    """Local time, in seconds; the bare number for a time that no calendar has."""
     try:
         return f"{datetime.fromtimestamp(time / 1000, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
     except (OverflowError, ValueError, OSError):

@@ -44,24 +44,13 @@ def test_a_list_in_one_line_names_the_first_active_item_and_counts_the_others(
     assert summary_of(*entries) == expected
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "",
-        "null",
-        "[]",
-        "{}",
-        "todos",
-        '"x"',
-        '{"todos":null}',
-        '{"todos":{}}',
-        '{"todos":"[{"}',
-        '{"todos":[{"con',
-        "1e999",
-    ]
-    + ["[" * 100_000, "\ud83d"],
-)
+@pytest.mark.parametrize("arguments", ["", "null", "[]", "{}", "todos", '"x"', "1e999", "[" * 100_000, "\ud83d"])
 def test_arguments_without_a_list_have_no_summary(arguments: str) -> None:
+    assert summarize_arguments(arguments) is None
+
+
+@pytest.mark.parametrize("arguments", ['{"todos":null}', '{"todos":{}}', '{"todos":"[{"}', '{"todos":[{"con'])
+def test_what_is_no_whole_list_has_no_summary(arguments: str) -> None:
     assert summarize_arguments(arguments) is None
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from planlog.faces.stdio import StdioRenders
 from planlog.features.todo.conftest import OpenHouse
-from planlog.features.todo.event import STATUSES, TODO_WRITE, Status, Todo, TodosWritten
+from planlog.features.todo.event import STATUSES, TODO_WRITE, Todo, TodosWritten
 from planlog.features.todo.fold import TODOS
 from planlog.features.todo.tool import Item, Written, check_items
 from planlog.kernel.composition import ROLES, Row
@@ -34,11 +34,10 @@ def of(*entries: Any) -> dict[str, Any]:
     return {"todos": list(entries)}
 
 
-def checked(*items: Item | tuple[str, Status], parallel: bool = True) -> Written | str:
+def checked(*made: Item, parallel: bool = True) -> Written | str:
     """What the tool makes of a list, or the error that the model reads."""
-    made = [item if isinstance(item, Item) else Item(*item) for item in items]
     try:
-        return check_items(made, allow_parallel_in_progress=parallel)
+        return check_items(list(made), allow_parallel_in_progress=parallel)
     except ToolFailure as failure:
         return f"Error: {failure}"
 
@@ -256,8 +255,8 @@ async def test_items_with_nearly_the_same_content_are_all_kept(open_house: OpenH
 
 
 def test_the_limits_themselves_are_allowed() -> None:
-    assert isinstance(checked(*((str(n), "pending") for n in range(200))), Written)
-    assert isinstance(checked(("x" * 1000, "pending")), Written)
+    assert isinstance(checked(*(Item(str(n), "pending") for n in range(200))), Written)
+    assert isinstance(checked(Item("x" * 1000, "pending")), Written)
 
 
 # --- laws
