@@ -8,7 +8,6 @@ from typing import Any
 
 import apsw
 import msgspec
-from planlog.log.store.sqlite import open_store
 
 from bench.logs import fill
 from bench.measure import Row, ratio_row
@@ -17,6 +16,7 @@ from planlog.agent.nesting import NESTING
 from planlog.log.event import Event, Vocabulary, read_line
 from planlog.log.projection import Projection
 from planlog.log.sessions import Sessions
+from planlog.log.store.sqlite import open_store
 
 PAGE = 500
 
@@ -59,7 +59,7 @@ async def _measure(events: int, blocks: int) -> list[Row]:
                         for _, line in rows:
                             if decoder.decode(line).type == "todo/write":
                                 count += 1
-                        start = rows[-1][0] + 1
+                        start += len(rows)
 
                 async def fold() -> None:
                     projection = Projection("count", 0, _count)

@@ -85,7 +85,7 @@ class Violation(PlanlogError):
         super().__init__(f'invariant violated by "{feature}": {message}')
 
 
-class Replace(msgspec.Struct, frozen=True, tag_field="op", tag="replace", forbid_unknown_fields=True):
+class Replace(msgspec.Struct, frozen=True, gc=False, tag_field="op", tag="replace", forbid_unknown_fields=True):
     """Takes the place of the surface nodes from seq `start` to seq `end`, both inclusive."""
 
     start: int
@@ -95,7 +95,7 @@ class Replace(msgspec.Struct, frozen=True, tag_field="op", tag="replace", forbid
 SurfaceOp = Literal["append"] | Replace
 
 
-class Envelope(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class Envelope(msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unknown_fields=True):
     """The keys of a log line; any other is refused."""
 
     type: str
@@ -107,8 +107,12 @@ class Envelope(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     ignorable: Literal[True] | None = None
 
 
-class Event(msgspec.Struct, frozen=True):
-    """One committed fact. `time` is epoch milliseconds and may go backwards; order is `seq` alone."""
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One committed fact. `time` is epoch milliseconds and may go backwards; order is `seq` alone.
+
+    `view` is the typed view of `data` where somebody has made it already, so that many readers decode once; it is
+    shared, so nobody changes it.
+    """
 
     type: str
     seq: int
@@ -118,6 +122,7 @@ class Event(msgspec.Struct, frozen=True):
     source_event_seqs: list[int] | None
     ignorable: bool
     line: bytes
+    view: msgspec.Struct | None = None
 
 
 _envelopes = msgspec.json.Decoder(Envelope)
@@ -142,7 +147,7 @@ def check_envelope(event: Event) -> None:
         raise EventDamaged(f"{event.type} at seq {event.seq} may not join the surface")
 
 
-class Fact(msgspec.Struct, frozen=True):
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """What will be written: `data` is the snapshot, `value` the typed view of it."""
 
     type: str
@@ -162,7 +167,8 @@ class Fact(msgspec.Struct, frozen=True):
         parts.append(b',"ignorable":true}' if self.ignorable else b"}")
         seqs = list(self.source_event_seqs) or None
         data = msgspec.Raw(self.data)
-        return Event(self.type, seq, time, data, self.surface_op, seqs, self.ignorable, b"".join(parts))
+        line = b"".join(parts)
+        return Event(self.type, seq, time, data, self.surface_op, seqs, self.ignorable, line, self.value)
 
 
 class EventType(Generic[D]):
@@ -208,7 +214,11 @@ class EventType(Generic[D]):
 
     def read(self, event: Event) -> D:
         """The typed view of an event's data. Raises `Violation` where this type cannot have written it."""
-        return self._decode(event.data, f"{self.name} at seq {event.seq}")
+        if type(event.view) is self.data:
+            return event.view
+        view = self._decode(event.data, f"{self.name} at seq {event.seq}")
+        msgspec.structs.force_setattr(event, "view", view)
+        return view
 
     def check(self, event: Event) -> D:
         """`read`, and every rule of the type: for what is read back from a store or a file."""

@@ -37,7 +37,7 @@ def test_a_type_that_dsh_does_not_know_is_written_as_ignorable() -> None:
 
 def test_a_line_reads_back_as_the_event_it_was_placed_as() -> None:
     event = SAID.fact(Note("hi"), surface_op="append").placed(7, 1000)
-    assert read_line(event.line) == event
+    assert read_line(event.line) == msgspec.structs.replace(event, view=None)
 
 
 def test_a_fact_is_a_snapshot_of_what_it_was_made_from() -> None:

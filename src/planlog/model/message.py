@@ -5,25 +5,25 @@ from typing import Any
 import msgspec
 
 
-class Text(msgspec.Struct, frozen=True, tag="text"):
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
     """Plain text."""
 
     text: str
 
 
-class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
+class Reasoning(msgspec.Struct, frozen=True, gc=False, tag="reasoning"):
     """A model's thinking, kept apart from what it says."""
 
     text: str
 
 
-class Image(msgspec.Struct, frozen=True, tag="image"):
+class Image(msgspec.Struct, frozen=True, gc=False, tag="image"):
     """A picture, by reference to where it is kept."""
 
     attachment: Any
 
 
-class ToolCall(msgspec.Struct, frozen=True, tag="tool-call"):
+class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool-call"):
     """A model's wish to run a tool. `arguments` is valid JSON text, `{}` where the model wrote none."""
 
     id: str
@@ -31,7 +31,7 @@ class ToolCall(msgspec.Struct, frozen=True, tag="tool-call"):
     arguments: str
 
 
-class ToolResult(msgspec.Struct, frozen=True, tag="tool-result", rename="camel"):
+class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool-result", rename="camel"):
     """What came of a call, as the model reads it."""
 
     tool_call_id: str
@@ -42,23 +42,25 @@ class ToolResult(msgspec.Struct, frozen=True, tag="tool-result", rename="camel")
 Block = Text | Reasoning | Image | ToolCall | ToolResult
 
 
-class UserSource(msgspec.Struct, frozen=True, tag_field="kind", tag="user"):
+class UserSource(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="user"):
     """A person said it."""
 
 
-class PluginSource(msgspec.Struct, frozen=True, tag_field="kind", tag="plugin"):
+class PluginSource(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="plugin"):
     """A part of the harness said it, in a person's place."""
 
     plugin: str
 
 
-class ToolSource(msgspec.Struct, frozen=True, tag_field="kind", tag="tool", rename="camel"):
+class ToolSource(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="tool", rename="camel"):
     """A tool answered the call `call_id`."""
 
     call_id: str
 
 
-class ModelSource(msgspec.Struct, frozen=True, tag_field="kind", tag="model", rename="camel", omit_defaults=True):
+class ModelSource(
+    msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="model", rename="camel", omit_defaults=True
+):
     """A model said it. `replay_state` is what its provider wants back verbatim (signatures of thinking)."""
 
     provider: str
@@ -69,7 +71,7 @@ class ModelSource(msgspec.Struct, frozen=True, tag_field="kind", tag="model", re
 Source = UserSource | PluginSource | ToolSource | ModelSource
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message of a conversation; `role` is `user` or `assistant` (tool results are said by the user)."""
 
     id: str
@@ -78,7 +80,7 @@ class Message(msgspec.Struct, frozen=True):
     content: list[Block]
 
 
-class Usage(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Usage(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """Tokens of one request as the provider counted them."""
 
     input_tokens: int
