@@ -117,10 +117,23 @@ async def test_a_command_that_begins_with_a_dash_is_a_command() -> None:
     assert (await run("-e 2>/dev/null; echo ran")).output == "ran\n"
 
 
-async def test_a_command_cannot_ask_on_the_terminal() -> None:
-    assert (await run("(true </dev/tty) 2>/dev/null || echo 'no terminal'; echo $TERM $PAGER")).output == (
-        "no terminal\ndumb cat\n"
+async def test_a_command_has_a_session_of_its_own_and_so_cannot_ask_on_the_terminal() -> None:
+    ran = await run(
+        """[ $$ = "$(cut -d ' ' -f 6 /proc/$$/stat)" ] && echo leads; (true </dev/tty) 2>/dev/null || echo mute"""
     )
+    assert ran.output == "leads\nmute\n"
+
+
+async def test_a_command_sees_its_environment_and_nothing_else() -> None:
+    ran = await run_command(
+        "echo $GREETING $OPENAI_API_KEY $PAGER",
+        cwd=Path.cwd(),
+        env=command_environment({"PATH": os.environ["PATH"], "GREETING": "hi", "OPENAI_API_KEY": "secret"}),
+        timeout=20,
+        output_limit=1000,
+        hear=lambda text: None,
+    )
+    assert ran.output == "hi cat\n"
 
 
 async def test_what_cannot_be_started_says_where_and_why(tmp_path: Path) -> None:
