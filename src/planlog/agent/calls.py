@@ -1,0 +1,124 @@
+"""Runs the calls of one answer: logged in the order in which the model made them, answered as each is done.
+
+A barrier runs alone: it waits for the calls before it, and those after it wait. Calls of tools that are safe to run
+concurrently run side by side, at most `POOL` at a time.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+import anyio
+from anyio.abc import TaskGroup
+
+from planlog.agent.answer import Call
+from planlog.agent.approval import ask
+from planlog.agent.desk import Desk
+from planlog.agent.facts import call_fact, refused_call, result_fact
+from planlog.agent.ledger import Ledger
+from planlog.agent.live import LiveProgress
+from planlog.agent.tasks import task_group
+from planlog.tools.call import run_call
+from planlog.tools.outcome import Outcome, denied
+from planlog.tools.tool import Execution
+
+POOL = 10
+
+
+class Calls:
+    """The calls of step `step`. `outcomes` has what is done, by call id."""
+
+    def __init__(self, desk: Desk, ledger: Ledger, turn: int, step: int, calls: Sequence[Call]) -> None:
+        self._desk = desk
+        self._ledger = ledger
+        self._turn = turn
+        self._step = step
+        self._calls = calls
+        self._running = 0
+        self._done = anyio.Event()
+        self.outcomes: dict[str, Outcome] = {}
+
+    async def run(self) -> None:
+        """Runs them all. What the last one came to is in the ledger, to be committed with what follows from it."""
+        waiting = deque(self._calls)
+        async with task_group() as tasks:
+            while waiting:
+                room = POOL - self._running
+                batch = startable([self._kind(call) for call in waiting], self._running, room)
+                if batch:
+                    await self._start([waiting.popleft() for _ in range(batch)], tasks)
+                else:
+                    await self._done.wait()
+
+    def _kind(self, call: Call) -> tuple[bool, bool]:
+        tool = self._desk.tools.get(call.name)
+        if tool is None:
+            return True, False
+        return tool.concurrency_safe, tool.needs_approval and self._desk.policy != "auto"
+
+    async def _start(self, calls: Sequence[Call], tasks: TaskGroup) -> None:
+        safe, asks = self._kind(calls[0])
+        if not asks:
+            seqs = await self._log(calls)
+        elif (seqs := await self._approved(calls[0])) is None:
+            return
+        for call, seq in zip(calls, seqs, strict=True):
+            self._running += 1
+            if safe:
+                tasks.start_soon(self._perform, call, seq)
+            else:
+                await self._perform(call, seq)
+
+    async def _approved(self, call: Call) -> list[int] | None:
+        """Logs a call that may run; one that may not gets its result and None is returned."""
+        if self._desk.policy == "deny":
+            self._refuse(call, denied("the approval policy of this session allows no such calls"))
+            return None
+        decision = await ask(self._desk.session, self._ledger, call)
+        self._ledger.add(decision.fact)
+        if decision.allowed:
+            return await self._log([call], decision.claims)
+        self._refuse(call, denied("the person said no"))
+        await self._ledger.commit(claims=decision.claims)
+        return None
+
+    def _refuse(self, call: Call, outcome: Outcome) -> None:
+        self.outcomes[call.id] = outcome
+        self._ledger.add(*refused_call(call, outcome, self._turn, self._step))
+
+    async def _log(self, calls: Sequence[Call], claims: Sequence[str] = ()) -> list[int]:
+        facts = [call_fact(call, self._turn, self._step) for call in calls]
+        events = await self._ledger.commit(*facts, claims=claims)
+        return [event.seq for event in events[-len(facts) :]]
+
+    async def _perform(self, call: Call, seq: int) -> None:
+        desk = self._desk
+        execution = Execution(
+            call.id,
+            desk.session,
+            desk.cwd,
+            lambda text: desk.live.say(desk.session.id, LiveProgress(call.id, text)),
+        )
+        outcome = await run_call(desk.tools, call.name, call.arguments, execution)
+        self.outcomes[call.id] = outcome
+        self._ledger.add(result_fact(call.id, outcome, self._turn, self._step, cites=[seq]))
+        self._running -= 1
+        if self._running:
+            await self._ledger.commit()  # otherwise what comes next takes the result along at once
+        done, self._done = self._done, anyio.Event()
+        done.set()
+
+
+def startable(kinds: Sequence[tuple[bool, bool]], running: int, room: int) -> int:
+    """How many of the waiting calls, from the first on, may be logged and started together now.
+
+    Each is (safe to run concurrently, needs a question first); `running` calls are under way, `room` more may be.
+    """
+    safe, asks = kinds[0]
+    if not safe:
+        return 0 if running else 1
+    if asks or not room:
+        return min(1, room)
+    together = 0
+    while together < min(room, len(kinds)) and kinds[together] == (True, False):
+        together += 1
+    return together

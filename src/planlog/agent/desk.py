@@ -1,0 +1,32 @@
+"""What a turn works with: one session, one model, the tools, and the rules of this run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from planlog.agent.event import AbortKind
+from planlog.agent.live import Live
+from planlog.log.session import Session
+from planlog.model.model import Model
+from planlog.tools.tool import Tools
+
+Policy = Literal["ask", "auto", "deny"]
+"""Who says whether a call that needs approval may run: a person, always yes, always no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`cwd` is where tools work; `agent` the description of the subagent that works here, None for the first one.
+
+    `cancelled_by` is what it means when the task that runs the turn is cancelled.
+    """
+
+    session: Session
+    model: Model
+    tools: Tools
+    live: Live
+    policy: Policy
+    max_steps: int
+    cwd: Path
+    agent: str | None = None
+    cancelled_by: AbortKind = "user"

@@ -1,0 +1,112 @@
+"""Asks the model and hears the answer: shown at once, written in few pieces, kept as far as it came."""
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from planlog.agent.answer import Answer, Buffer, Collector
+from planlog.agent.facts import answer_facts, chunk_fact
+from planlog.agent.ledger import Ledger, Placing
+from planlog.agent.live import Live, LiveDelta
+from planlog.agent.tasks import task_group
+from planlog.kernel.errors import one_line
+from planlog.log.header import new_id
+from planlog.model.message import ModelSource
+from planlog.model.model import Model, ModelError, Request
+
+if TYPE_CHECKING:
+    from planlog.log.session import Session
+
+FLUSH_SECONDS = 0.25
+FLUSH_BYTES = 4096
+CUT = "the connection to the model was cut in mid-answer"
+
+
+class Hearing:
+    """One request and what has come of it so far. `offset` is what earlier requests of the step had streamed."""
+
+    def __init__(
+        self, session: "Session", ledger: Ledger, live: Live, turn: int, step: int, used: set[str], offset: int
+    ) -> None:
+        self._session = session
+        self._ledger = ledger
+        self._live = live
+        self._turn = turn
+        self._step = step
+        self._offset = offset
+        self._collector = Collector(used, new_id)
+        self._buffer = Buffer()
+        self._written: list[int] = []
+        self._some = anyio.Event()
+        self._much = anyio.Event()
+        self._source = ModelSource("", "")
+        self.answer = Answer()
+        """What the request came to; as far as it has come while it is being heard."""
+
+    @property
+    def chars(self) -> int:
+        """Characters of text and reasoning that this step has streamed."""
+        return self._offset + self._collector.chars
+
+    async def listen(self, model: Model, request: Request) -> Answer:
+        """The whole answer, or as much as came before the model failed."""
+        self._source = ModelSource(model.provider, model.name)
+        failure: ModelError | None = None
+        try:
+            async with task_group() as tasks:
+                tasks.start_soon(self._write)
+                failure = await self._hear(model, request)
+                tasks.cancel_scope.cancel()
+        finally:
+            self.answer = self._collector.answer(failure)
+        return self.answer
+
+    def void(self) -> list[Placing]:
+        """What has to be written before the request is made again: all that was heard."""
+        return [chunk_fact(self._turn, self._step, chunk) for chunk in self._buffer.drain()]
+
+    def keep(self, *, interrupted: bool = False) -> list[Placing]:
+        """The answer as a message. Chunks are written only if some were already, or if nothing else keeps them."""
+        rest = self._buffer.drain()
+        if not self._written and not self.answer.empty:
+            rest = []
+        return answer_facts(
+            self.answer,
+            self._source,
+            self._turn,
+            self._step,
+            written=self._written,
+            rest=rest,
+            interrupted=interrupted,
+        )
+
+    async def _hear(self, model: Model, request: Request) -> ModelError | None:
+        take, add, say = self._collector.take, self._buffer.add, self._live.say
+        session = self._session.id
+        try:
+            async with model.stream(request) as chunks:
+                async for chunk in chunks:
+                    offset = self.chars
+                    chunk = take(chunk)
+                    if not self._buffer:
+                        self._some.set()
+                    add(chunk)
+                    if self._buffer.size >= FLUSH_BYTES:
+                        self._much.set()
+                    say(session, LiveDelta(self._turn, self._step, offset, chunk))
+        except ModelError as error:
+            return error
+        except Exception as error:  # whatever a provider's library raises must not take the session with it
+            return ModelError(one_line(error))
+        if self._collector.finish in (None, "error", "aborted"):
+            return ModelError(CUT, code="STREAM_CUT", retryable=True)
+        return None
+
+    async def _write(self) -> None:
+        while True:
+            await self._some.wait()
+            with anyio.move_on_after(FLUSH_SECONDS):
+                await self._much.wait()
+            self._some, self._much = anyio.Event(), anyio.Event()
+            facts = [chunk_fact(self._turn, self._step, chunk) for chunk in self._buffer.drain()]
+            self._written += [event.seq for event in await self._ledger.commit(*facts)]

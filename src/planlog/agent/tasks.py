@@ -1,0 +1,20 @@
+"""A task group whose failure is the error itself, so that a person reads one line and not a group of one."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.abc import TaskGroup
+
+
+@asynccontextmanager
+async def task_group() -> AsyncGenerator[TaskGroup]:
+    """anyio's, but what leaves it is the first error of the tasks instead of a group."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            yield tasks
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None

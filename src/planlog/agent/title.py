@@ -1,0 +1,21 @@
+"""Calls a session by its first prompt, until somebody finds a better name."""
+
+from collections.abc import Sequence
+
+from planlog.agent.event import SESSION_TITLE, SessionTitle
+from planlog.log.event import Fact
+from planlog.model.message import Block, Text
+
+MAX_LENGTH = 60
+
+
+def title_of(content: Sequence[Block]) -> str:
+    """The first line that says something, in at most 60 characters."""
+    lines = (" ".join(line.split()) for block in content if isinstance(block, Text) for line in block.text.splitlines())
+    title = next((line for line in lines if line), "")
+    return title if len(title) <= MAX_LENGTH else f"{title[: MAX_LENGTH - 1].rstrip()}…"
+
+
+def title_fact(title: str, message: int) -> Fact:
+    """The title, made from the message at the seq `message`."""
+    return SESSION_TITLE.fact(SessionTitle(title, [message], {"kind": "fallback"}))
