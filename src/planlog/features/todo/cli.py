@@ -34,7 +34,10 @@ ROLES = ("event", "fold")
 @composition_option
 @click.pass_obj
 def plan(program: Program, session: str | None, as_json: bool, watch: bool, history: bool, at: int | None) -> int:
-    """The standing plan of SESSION, by default of the newest one in this folder."""
+    """Show the plan of a session.
+
+    That of SESSION, which may be the beginning of an id; by default of the newest session in this folder.
+    """
     if watch + history + (at is not None) > 1:
         raise click.UsageError("--watch, --history and --at are three different questions; ask one of them")
 
@@ -105,7 +108,10 @@ def _write_json(program: Program, value: Any) -> None:
 @composition_option
 @click.pass_obj
 def demo(program: Program) -> int:
-    """A scripted model plans a small job in a scratch folder and does it with real commands; needs no key."""
+    """See it work: no key is needed.
+
+    A scripted model plans a small job and does it with real commands, in a scratch folder that is left for you to see.
+    """
     from pathlib import Path
     from tempfile import mkdtemp
 

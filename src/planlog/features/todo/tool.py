@@ -55,9 +55,8 @@ def check_items(items: list[Item], *, allow_parallel_in_progress: bool) -> Writt
     if len(items) > MAX_ITEMS:
         raise ToolFailure(f"invalid todos: at most {MAX_ITEMS} items, got {len(items)}")
     contents = [item.content for item in items]
-    lengths = list(map(len, contents))
-    if lengths and max(lengths) > MAX_CONTENT:
-        index = next(index for index, length in enumerate(lengths) if length > MAX_CONTENT)
+    if max(map(len, contents), default=0) > MAX_CONTENT:
+        index = next(index for index, content in enumerate(contents) if len(content) > MAX_CONTENT)
         raise ToolFailure(f"invalid todo: content longer than {MAX_CONTENT} characters (item {index})")
     contents = [content.strip(TOOL_SPACE) for content in contents]
     if len(set(contents)) < len(contents) or not _all_visible(contents):
