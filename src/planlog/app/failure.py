@@ -1,7 +1,6 @@
 """What a person is told when something goes wrong: one line on stderr, and an exit code for the shell."""
 
 import os
-import traceback
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +23,8 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
 
     error = first_leaf(error)
     if os.environ.get("PLANLOG_DEBUG") and not isinstance(error, click.exceptions.Exit):
+        import traceback
+
         program.trace("".join(traceback.format_exception(error)))
     text, code = "", FAILED
     match error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from planlog.faces.cli import CommandLine
 from planlog.kernel.composition import Composition, Row
-from planlog.kernel.errors import ConfigError
+from planlog.kernel.errors import ConfigError, one_line
 from planlog.kernel.plugin import read_manifest
 
 
@@ -18,9 +18,9 @@ def mounted_commands(composition: Composition) -> Generator[CommandLine]:
     line = CommandLine()
     running: list[AsyncGenerator[None]] = []
     try:
-        for row in filter(_has_commands, composition.rows):
-            plugin = _start(f"{row.use}.cli", line)
-            running.append(plugin)
+        for row in composition.rows if "cli" in composition.roles else ():
+            if _has_commands(row):
+                running.append(_start(row, line))  # noqa: PERF401 - what started must be known when the next one fails
         yield line
     finally:
         for plugin in reversed(running):
@@ -34,8 +34,12 @@ def _has_commands(row: Row) -> bool:
         raise ConfigError(f'{row.id}: use = "{row.use}": {error}') from error
 
 
-def _start(module: str, line: CommandLine) -> AsyncGenerator[None]:
-    plugin = getattr(import_module(module), "plugin", None)
+def _start(row: Row, line: CommandLine) -> AsyncGenerator[None]:
+    module = f"{row.use}.cli"
+    try:
+        plugin = getattr(import_module(module), "plugin", None)
+    except Exception as error:
+        raise ConfigError(f"{row.id}: cannot import {module}: {one_line(error)}") from error
     manifest = read_manifest(plugin, module)
     if plugin is None or manifest.needs != (CommandLine,) or manifest.settings or manifest.offer:
         raise ConfigError(f"{module}: its plugin takes a CommandLine, no settings, and offers nothing")

@@ -82,8 +82,12 @@ async def _value(sessions: Sessions, session: str, fold: Projection[Any] | None)
 # The table
 
 _GAP = 2
+_ID = 10
+"""Characters of an id that are shown at least; what `new_id` makes."""
+_RIGID = 3
+"""How many columns are never shortened: session, active, turns."""
 _LEAST = 12
-"""Cells below which a column that may be shortened is left out."""
+"""Cells below which any other column is left out."""
 
 
 def table(
@@ -95,7 +99,8 @@ def table(
     """
     now = time.time() if now is None else now
     head = ["session", "active", "turns", "title", *(column.title for column in columns)]
-    rows = [_row(one, columns, now) for one in listed]
+    ids = _short_ids([one.record.id for one in listed])
+    rows = [[ids[one.record.id], *_row(one, columns, now)] for one in listed]
     if not rows:
         return [(Span("no sessions yet; planlog run PROMPT begins one", "dim"),)]
     widths = _fit([max(cells(row[index]) for row in [head, *rows]) for index in range(len(head))], width)
@@ -104,27 +109,35 @@ def table(
     return [_line(row, widths, style) for row, style in zip([head, *rows], styles, strict=True)]
 
 
+def _short_ids(ids: Sequence[str]) -> dict[str, str]:
+    """The beginning of each id that is enough to find it."""
+    length = min(_ID, max(map(len, ids), default=_ID))
+    while len({id[:length] for id in ids}) < len(ids):
+        length += 1
+    return {id: id[:length] for id in ids}
+
+
 def _row(one: Listed, columns: Sequence[Column], now: float) -> list[str]:
     age = "running" if one.running else _age(now - one.record.updated_at / 1000)
     values = [column.text(value) if (value := one.values[column.key]) is not None else "" for column in columns]
-    return [one.record.id, age, str(one.turns), *(clean_line(text) for text in (one.title or NO_TITLE, *values))]
+    return [age, str(one.turns), *(clean_line(text) for text in (one.title or NO_TITLE, *values))]
 
 
 def _fit(widths: list[int], width: int | None) -> list[int]:
-    """The widths of the columns that are shown: the first as it is, the others as far as there is room."""
+    """The widths of the columns that are shown: what does not fit is left out from the right, the rest shrinks."""
     if width is None:
         return widths
-    shown, room = widths[:1], width - widths[0]
-    for index, wanted in enumerate(widths[1:], start=1):
-        last = index == len(widths) - 1
-        least = min(wanted, _LEAST)
-        # A column that may be shortened leaves a third of the room to those behind it.
-        given = wanted if index < 3 else min(wanted, room - _GAP if last else max(least, room * 2 // 3))
-        if room < _GAP + (given if index < 3 else least):
-            break
-        shown.append(min(given, room - _GAP))
-        room -= _GAP + shown[-1]
+    shown = list(widths)
+    while len(shown) > 1 and _total([min(one, _LEAST) if i >= _RIGID else one for i, one in enumerate(shown)]) > width:
+        shown.pop()
+    while len(shown) > _RIGID and _total(shown) > width:
+        widest = max(range(_RIGID, len(shown)), key=shown.__getitem__)
+        shown[widest] -= 1
     return shown
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _line(row: list[str], widths: list[int], styles: list[Style]) -> Line:

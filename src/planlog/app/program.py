@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from planlog.agent.desk import Policy
     from planlog.app.prompting import Wish
     from planlog.app.signals import Signals
     from planlog.faces.cli import CommandLine
@@ -97,19 +98,29 @@ class TerminalProgram:
 
     async def _run(self, task: "Callable[[Scope, Signals], Awaitable[int]]", roles: Collection[str]) -> int:
         from planlog.app.compose import open_program
+        from planlog.app.failure import first_leaf
         from planlog.app.notices import shown_warnings
         from planlog.app.signals import Signals
         from planlog.faces.cli import CommandLine
         from planlog.faces.stdio import StdioRenders
+        from planlog.faces.stdio.screen import ScreenGone
 
         given = {StdioRenders: StdioRenders(), CommandLine: CommandLine()}
         code = 0
-        with shown_warnings(self.console), Signals() as signals:
-            async with open_program(self.composed(), roles, self.where(), given) as scope:
-                code = await task(scope, signals)
+        signals = Signals()
+        try:
+            with shown_warnings(self.console), signals:
+                async with open_program(self.composed(), roles, self.where(), given) as scope:
+                    code = await task(scope, signals)
+        except BaseException as error:
+            # A terminal that closes sends a signal and breaks the screen; the signal is why we end.
+            if signals.exit_code is None or not isinstance(first_leaf(error), ScreenGone):
+                raise
         return code if signals.exit_code is None else signals.exit_code
 
-    def run_prompt(self, prompt: str, *, model: "str | Model", approve: str | None = None, quiet: bool = False) -> int:
+    def run_prompt(
+        self, prompt: str, *, model: "str | Model", approve: "Policy | None" = None, quiet: bool = False
+    ) -> int:
         """See `Program.run_prompt`."""
         from planlog.app.prompting import Wish
         from planlog.model.choose import open_model

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,16 +11,20 @@ import anyio
 import click
 from msgspec import Struct
 
-from planlog.agent.agent import Agent, Policy
-from planlog.agent.event import EndReason
+from planlog.agent.agent import Agent
+from planlog.agent.desk import Policy
+from planlog.agent.event import TURN_END, EndReason
 from planlog.agent.live import Live, LiveNews
+from planlog.agent.nesting import NESTING
 from planlog.app.following import Follower, JsonLines, Viewer
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.endings import INTERRUPTED, ending
+from planlog.faces.stdio.screen import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError
 from planlog.kernel.scope import Scope
+from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.text import clean_text
@@ -67,7 +72,8 @@ async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signal
         reason = await _answer(program, scope, signals, wish, session)
     finally:
         if not wish.resumes and not wish.quiet:
-            program.console.note(f"session {session.id} · planlog run --resume {session.id} PROMPT goes on")
+            with suppress(ScreenGone):
+                program.console.note(f"session {session.id} · planlog run --resume {session.id} PROMPT goes on")
     text, exit_code = ending(reason)
     if text:
         program.fail(text)
@@ -93,22 +99,32 @@ async def _answer(
     try:
         async with anyio.create_task_group() as tasks:
             questions = Questions(console, agent, store, session, tasks)
-            follower = Follower(session, [viewer.event, questions.event], after)
+            show = viewer.event
+            if owner is None and session.state(NESTING).open and not wish.as_json:
+                turn = session.state(NESTING).turn
+                console.note(f"turn {turn} was interrupted when its process died; it is closed first")
+                show = _after_turn_end(viewer.event)
+            follower = Follower(session, [show, questions.event], after)
             ears = _Ears(viewer)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
 
             async def stop() -> None:
                 running = await store.owner(session.id)
-                if running is not None and running.pid != os.getpid():
-                    signals.end(INTERRUPTED)
+                if running is not None and running.pid == os.getpid() and session.state(NESTING).open:
+                    agent.stop(session, "user")
                 else:
-                    await agent.cancel(session)
+                    signals.end(INTERRUPTED)
 
             signals.interrupt = lambda: tasks.start_soon(stop)
             with scope.get(Live).listen(session.id, ears.hear):
                 reason = await agent.run(
-                    session, wish.model, until=message, policy=wish.approve, cwd=_folder(program, wish, session)
+                    session,
+                    wish.model,
+                    until=message,
+                    policy=wish.approve,
+                    cwd=_folder(program, wish, session),
+                    cancelled_by="disposed",
                 )
             await follower.shown(session.head)
             tasks.cancel_scope.cancel()
@@ -117,7 +133,7 @@ async def _answer(
         if reason is None:
             # Whoever comes next must not be surprised by a prompt that nobody waits for any more.
             with anyio.CancelScope(shield=True), suppress(PlanlogError):
-                await session.withdraw(message)
+                await agent.withdraw(session, message)
         viewer.finish()
     return cast(EndReason, reason)
 
@@ -144,6 +160,19 @@ class _Ears:
         await self._deaf.wait()
         if self._failure is not None:
             raise self._failure
+
+
+def _after_turn_end(show: Callable[[Event], None]) -> Callable[[Event], None]:
+    """`show` for what follows the end of a turn whose beginning was never shown."""
+    ended = False
+
+    def show_later(event: Event) -> None:
+        nonlocal ended
+        if ended:
+            show(event)
+        ended = ended or event.type == TURN_END.name
+
+    return show_later
 
 
 async def _before_turn(session: Session) -> int:

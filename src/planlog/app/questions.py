@@ -71,6 +71,8 @@ class Questions:
 
     async def _ask(self, asked: ApprovalAsked) -> bool:
         self._console.note_lines(question(asked, self._calls.get(asked.call_id or "")))
+        # What was typed before the question was no answer to it; what is typed from the moment it stands there is.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         self._console.ask("Allow it? [y/N] ")
         return (await typed_line()).strip().lower() in YES
 
@@ -104,8 +106,7 @@ def _argument_lines(arguments: str) -> Iterator[str]:
 
 
 async def typed_line() -> str:
-    """The next line that is typed on stdin; empty at its end. What was typed before the question does not count."""
+    """The next line that is typed on stdin; empty at its end."""
     descriptor = sys.stdin.fileno()
-    termios.tcflush(descriptor, termios.TCIFLUSH)
     await anyio.wait_readable(descriptor)
     return os.read(descriptor, 1024).decode(errors="replace")

@@ -15,6 +15,7 @@ from planlog.kernel.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from planlog.agent.desk import Policy
     from planlog.faces.renders import Line
     from planlog.kernel.scope import Scope
     from planlog.log.session import Session
@@ -98,7 +99,9 @@ class Program(Protocol):
         """
         ...
 
-    def run_prompt(self, prompt: str, *, model: "str | Model", approve: str | None = None, quiet: bool = False) -> int:
+    def run_prompt(
+        self, prompt: str, *, model: "str | Model", approve: "Policy | None" = None, quiet: bool = False
+    ) -> int:
         """One turn of a new session in `folder`, shown as it happens; `model` as after `-m`, or the model itself."""
         ...
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
 
 
-@click.command("config")
+@click.command("config", short_help="The plugins that make the program.")
 @json_option
 @composition_option
 @click.pass_obj

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("export")
+@click.command("export", short_help="Print a session as a file of JSON Lines.")
 @session_argument
 @folder_option
 @home_option

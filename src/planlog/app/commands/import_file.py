@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("import")
+@click.command("import", short_help="Take a session in from a file.")
 @click.argument("file", metavar="FILE")
 @home_option
 @composition_option
@@ -24,7 +24,8 @@ def command(program: "TerminalProgram", file: str) -> int:
 
     async def task(scope: "Scope") -> int:
         import sys
-        from pathlib import Path
+
+        import anyio
 
         from planlog.faces.renders import Span
         from planlog.kernel.errors import PlanlogError
@@ -33,7 +34,7 @@ def command(program: "TerminalProgram", file: str) -> int:
         from planlog.log.sessions import Sessions
 
         try:
-            data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+            data = sys.stdin.buffer.read() if file == "-" else await anyio.Path(file).read_bytes()
         except OSError as error:
             raise PlanlogError(f"cannot read {file}: {error.strerror}") from error
         lines = data.removesuffix(b"\n").split(b"\n")

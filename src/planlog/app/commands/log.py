@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("log")
+@click.command("log", short_help="Print a session's events as JSON Lines.")
 @session_argument
 @folder_option
 @home_option

@@ -7,13 +7,14 @@ import click
 from planlog.faces.cli import composition_option, folder_option, home_option, json_option
 
 if TYPE_CHECKING:
+    from planlog.agent.desk import Policy
     from planlog.app.program import TerminalProgram
 
 NEWEST = ""
 """What `--resume` says without a session."""
 
 
-@click.command("run")
+@click.command("run", short_help="Let the agent work on a prompt.")
 @click.argument("prompt", required=False)
 @click.option("-m", "--model", metavar="MODEL", help="Who answers; script:FILE is the scripted model.")
 @click.option(
@@ -41,7 +42,7 @@ def command(
     model: str | None,
     resume: str | None,
     go_on: bool,
-    approve: str | None,
+    approve: "Policy | None",
     quiet: bool,
     as_json: bool,
 ) -> int:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("sessions")
+@click.command("sessions", short_help="List all sessions.")
 @json_option
 @home_option
 @composition_option

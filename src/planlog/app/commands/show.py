@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("show")
+@click.command("show", short_help="Print a transcript of a session.")
 @session_argument
 @folder_option
 @home_option

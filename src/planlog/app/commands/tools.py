@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planlog.kernel.scope import Scope
 
 
-@click.command("tools")
+@click.command("tools", short_help="List the tools that the model may call.")
 @json_option
 @home_option
 @composition_option

@@ -72,10 +72,12 @@ class Screen:
 
     def status(self, text: str) -> None:
         """Shows one dim line that the next output replaces; only where a cursor can move and no text is unfinished."""
-        if not self.moves or text == self._status or (text and self._in_line):
+        if not self.moves or (text and self._in_line):
             return
         shown = shorten(clean_line(text), self._columns() - 1)
-        self._status = text
+        if shown == self._status:
+            return
+        self._status = shown
         self._write(_ERASE_LINE + (f"\x1b[2m{shown}\x1b[0m" if self.color and shown else shown))
 
     def json_lines(self, documents: Iterable[bytes]) -> None:

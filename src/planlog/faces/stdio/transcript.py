@@ -1,12 +1,12 @@
 """Shows a session as it happens or happened: what was committed, and the text of an answer a moment before that."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
-
-import msgspec
 
 from planlog.agent.event import (
     ASSISTANT_CHUNK,
     ASSISTANT_MESSAGE,
+    LLM_RETRY,
     STEP_START,
     TOOL_CALL,
     TOOL_RESULT,
@@ -18,29 +18,20 @@ from planlog.agent.event import (
 from planlog.agent.live import LiveDelta, LiveNews, LiveNotice, LiveProgress
 from planlog.faces.renders import Call, Row, Span, Style
 from planlog.faces.stdio.answer import Answer
+from planlog.faces.stdio.cleaning import clean_line
 from planlog.faces.stdio.console import Console
-from planlog.faces.stdio.painting import lay_out
+from planlog.faces.stdio.painting import lay_out, shorten
 from planlog.faces.stdio.registry import StdioRenders
 from planlog.log.event import Event
 from planlog.model.message import Block, Text, ToolResult, UserSource
 from planlog.model.model import ReasoningDelta
 
+_TITLE = 30
+"""Cells of a call's title beside its output."""
+_PROGRESS = 0.1
+"""Seconds between two looks at a call's output, however fast it comes."""
 _DONE = Span("✓", "good")
 _FAILED = Span("✗", "bad")
-
-
-class _Failure(msgspec.Struct):
-    message: str = "the model's provider failed"
-
-
-class _Retry(msgspec.Struct, rename="camel"):
-    """What is shown of `llm/retry`, also of one that another program wrote."""
-
-    delay_ms: float = 0
-    failure: _Failure = _Failure()
-
-
-_retries = msgspec.json.Decoder(_Retry)
 
 
 class Transcript:
@@ -58,6 +49,7 @@ class Transcript:
         *,
         own: Iterable[str] = (),
         quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console = console
         self._renders = renders
@@ -69,6 +61,8 @@ class Transcript:
         self._early: list[LiveDelta] = []
         self._calls: dict[str, tuple[str, str]] = {}
         self._last_text = ""
+        self._clock = clock
+        self._next_progress = 0.0
         self.open_turn = 0
         """The turn that is open as far as was shown, 0 when none is."""
 
@@ -132,7 +126,7 @@ class Transcript:
 
     def _on_retry(self, event: Event) -> None:
         self._answer.start_again()
-        retry = _retries.decode(event.data)
+        retry = LLM_RETRY.read(event)
         self._console.note(f"{retry.failure.message}; retrying in {retry.delay_ms / 1000:.1f} s")
 
     # Turns
@@ -166,10 +160,13 @@ class Transcript:
         self._status(f"{row.title}  {row.summary}")
 
     def _progress(self, progress: LiveProgress) -> None:
-        name, arguments = self._calls.get(progress.call_id, ("", ""))
+        if self._clock() < self._next_progress or progress.call_id not in self._calls:
+            return
         last = progress.text.rstrip().rpartition("\n")[2]
-        if name and last:
-            self._status(f"{self._row(Call(name, arguments)).title}  {last}")
+        if last:
+            title = self._row(Call(*self._calls[progress.call_id])).title
+            self._status(f"{shorten(clean_line(title), _TITLE)}  {last}")
+            self._next_progress = self._clock() + _PROGRESS
 
     def _on_result(self, event: Event) -> None:
         if self._quiet:

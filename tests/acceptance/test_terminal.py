@@ -1,0 +1,121 @@
+"""The program on a terminal: colours, questions, Ctrl-C, and a window that is closed."""
+
+import os
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import House
+from tests.acceptance.terminal import Terminal
+from tests.acceptance.test_signals import is_gone
+
+
+def bash(command: str) -> dict[str, object]:
+    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
+
+
+def test_a_person_is_asked_and_a_yes_runs_the_call(house: House) -> None:
+    model = house.script(bash("echo hi\nrm -rf \x1b[2Kbuild"), {"text": "Done."})
+    terminal = Terminal(house, "run", "-m", model, "clean")
+    terminal.wait_for("Allow it? [y/N] ")
+    assert "bash wants to run:" in terminal.screen
+    assert "  command: echo hi\r\n" in terminal.screen
+    assert "    rm -rf ␛[2Kbuild\r\n" in terminal.screen
+    terminal.type("y\n")
+    assert terminal.finish() == 0
+    assert "Done." in terminal.screen
+    assert [event["data"]["outcome"] for event in house.events() if event["type"] == "approval/decided"] == ["allowed"]
+
+
+@pytest.mark.parametrize("keys", ["\n", "n\n", "yep\n", "\x1b[A\n", "\x04"])
+def test_everything_but_a_yes_is_a_no(house: House, keys: str) -> None:
+    model = house.script(bash("touch done"), {"text": "I will not."})
+    terminal = Terminal(house, "run", "-m", model, "do it")
+    terminal.wait_for("Allow it? [y/N] ")
+    terminal.type(keys)
+    assert terminal.finish() == 0
+    assert not (house.folder / "done").exists()
+    assert "I will not." in terminal.screen
+
+
+def test_keys_that_were_typed_before_a_question_do_not_answer_it(house: House) -> None:
+    pipe = house.folder / "gate"
+    os.mkfifo(pipe)
+    model = house.script(bash(f"echo > {pipe}; cat {pipe}"), bash("touch done"), {"text": "end"})
+    terminal = Terminal(house, "run", "-m", model, "do both")
+    terminal.wait_for("Allow it? [y/N] ")
+    terminal.type("y\n")
+    pipe.read_text()
+    terminal.type("y\ny\n")
+    pipe.write_text("open\n")
+    while terminal.screen.count("Allow it? [y/N] ") < 2:
+        terminal.wait_for("Allow it? [y/N] " if "touch done" not in terminal.screen else "touch done")
+        terminal.read_more()
+    terminal.type("\n")
+    assert terminal.finish() == 0
+    assert not (house.folder / "done").exists()
+
+
+def test_ctrl_c_at_a_question_ends_the_turn(house: House) -> None:
+    terminal = Terminal(house, "run", "-m", house.script(bash("touch done"), {"text": "never"}), "do it")
+    terminal.wait_for("Allow it? [y/N] ")
+    terminal.type("\x03")
+    assert terminal.finish() == 130
+    assert house.events()[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
+    assert not (house.folder / "done").exists()
+
+
+def test_a_second_ctrl_c_does_not_wait(house: House) -> None:
+    pipe = house.folder / "pid"
+    os.mkfifo(pipe)
+    stubborn = f"trap '' INT TERM; echo $$ > {pipe}; while :; do read -t 100 < {pipe}; done"
+    terminal = Terminal(house, "run", "-m", house.script(bash(stubborn)), "--approve", "auto", "work")
+    child = int(pipe.read_text())
+    terminal.type("\x03")
+    terminal.type("\x03")
+    assert terminal.finish() == 130
+    assert is_gone(child)
+
+
+def test_a_window_that_is_closed_leaves_nothing_running(house: House) -> None:
+    pipe = house.folder / "pid"
+    os.mkfifo(pipe)
+    command = f"trap '' HUP; echo $$ > {pipe}; exec sleep 300"
+    terminal = Terminal(house, "run", "-m", house.script(bash(command)), "--approve", "auto", "work")
+    child = int(pipe.read_text())
+    terminal.close()
+    assert terminal.finish() == 129
+    assert is_gone(child)
+    assert house.events()[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "disposed"}}
+
+
+def test_a_running_call_is_named_on_a_line_that_its_result_replaces(house: House) -> None:
+    pipe = house.folder / "gate"
+    os.mkfifo(pipe)
+    command = f"echo > {pipe}; cat {pipe}; {': ' * 100}"
+    model = house.script(bash(command), {"text": "end"})
+    terminal = Terminal(house, "run", "-m", model, "--approve", "auto", "work", columns=40)
+    pipe.read_text()
+    terminal.wait_for("$ echo > ")
+    pipe.write_text("open\n")
+    assert terminal.finish() == 0
+    status, _, rest = terminal.screen.partition("\x1b[2m")[2].partition("\x1b[0m")
+    assert len(status) == 39
+    assert status.endswith("…")
+    assert "\r\x1b[K\x1b[2m$ echo > " in rest  # what it printed since
+    assert "\r\x1b[K\x1b[32m✓\x1b[0m " in rest
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"NO_COLOR": "1", "TERM": "dumb"}])
+def test_a_dumb_terminal_gets_plain_text(house: House, env: dict[str, Any]) -> None:
+    model = house.script(bash("echo one"), {"text": "end", "reasoning": "hm"})
+    terminal = Terminal(house, "run", "-m", model, "--approve", "auto", "work", **env)
+    assert terminal.finish() == 0
+    assert "\x1b" not in terminal.screen
+    assert "✓ $ echo one  exit code 0" in terminal.screen
+
+
+def test_colours_are_for_stdout_and_stderr_each_on_its_own(house: House) -> None:
+    terminal = Terminal(house, "run", "-m", house.script({"text": "end"}), "work", NO_COLOR="")
+    assert terminal.finish() == 0
+    assert "\x1b[2msession " in terminal.screen
