@@ -41,13 +41,15 @@ class Job:
             self.outcome.set_exception(self.error)
 
 
-def begin(connection: apsw.Connection, wait: Wait) -> None:
+def begin(connection: apsw.Connection, wait: Callable[[], Wait]) -> None:
     """Takes the lock that one writer of all processes has; blocks while another has it. Raises `StoreLocked`."""
+    waiting: Wait | None = None
     while True:
         try:
             connection.execute("BEGIN IMMEDIATE")
         except LOCKED:
-            time.sleep(wait.pause())
+            waiting = waiting or wait()
+            time.sleep(waiting.pause())
         else:
             return
 

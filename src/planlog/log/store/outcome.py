@@ -1,6 +1,7 @@
 """How a task waits for something that must not be given up half-way: a commit is either known or not yet known."""
 
 import asyncio
+from collections.abc import Callable
 from typing import TypeVar
 
 from anyio import CancelScope
@@ -18,14 +19,16 @@ class Outcome(asyncio.Future[T]):
         return False
 
 
-async def known(outcome: Outcome[T]) -> T:
-    """The result of `outcome`, or its error, whoever wants the waiting task to stop meanwhile.
+async def known(outcome: Outcome[T], begin: Callable[[], None]) -> T:
+    """Calls `begin` and returns the result of `outcome`, or its error, whoever wants this task to stop meanwhile.
 
     A cancellation is kept: it comes at the next point where the task really waits. So the caller can still do what
     belongs to the outcome, as long as it does not wait. The scope holds off anyio, which would otherwise ask again in
     every round of the loop; the future itself holds off `Task.cancel`, which knows nothing of scopes.
     """
     with CancelScope(shield=True):
+        # Last of all: a thread that is woken here waits for the interpreter until this one waits for the outcome.
+        begin()
         try:
             await outcome
         except asyncio.CancelledError as cancelled:

@@ -122,12 +122,10 @@ def append(
     connection: apsw.Connection, session: str, key: int, rows: Sequence[Row], lease: int, claims: Sequence[str]
 ) -> None:
     """Writes `rows` and removes `claims`, or refuses."""
-    found = connection.execute(
-        "SELECT epoch, (SELECT max(seq) FROM event WHERE session = ?1) FROM session WHERE key = ?1", (key,)
-    ).fetchone()
-    if found is None:
+    epoch = connection.execute("SELECT epoch FROM session WHERE key = ?", (key,)).get
+    if epoch is None:
         raise unknown(session)
-    epoch, last = found
+    last = connection.execute("SELECT max(seq) FROM event WHERE session = ?", (key,)).get
     gone = [command for command in claims if not _waits(connection, key, command)]
     check_append(session, rows, head=0 if last is None else last + 1, epoch=epoch, lease=lease, gone=gone)
     for command in claims:

@@ -35,9 +35,11 @@ VERSION = len(MIGRATIONS)
 
 def version_of(connection: apsw.Connection, path: Path) -> int:
     """The version that the database has, 0 for an empty one. Refuses what is not ours and what is newer."""
-    application = connection.pragma("application_id")
-    version = connection.pragma("user_version")
-    empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
+    # In one transaction, for another process may be making the tables at this moment.
+    with connection:
+        empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
+        application = connection.pragma("application_id")
+        version = connection.pragma("user_version")
     if application == APPLICATION_ID and version > VERSION:
         raise StoreError(
             f"cannot use {path}: written by a newer planlog (database version {version}, this one knows {VERSION}); "

@@ -10,7 +10,7 @@ import anyio
 import apsw
 import pytest
 
-from planlog.log.store import Row, StoreError, StoreLocked
+from planlog.log.store import Row, StoreError, StoreLocked, writer
 from planlog.log.store.conftest import Child, begun, record, release, rows
 from planlog.log.store.patience import Patience
 from planlog.log.store.sqlite import SqliteStore, open_store
@@ -155,7 +155,10 @@ async def test_what_cannot_be_kept_at_all_fails_alone(on_disk: SqliteStore) -> N
     assert [len(await on_disk.read(f"s{n}", 0)) for n in range(3)] == [1, 0, 1]
 
 
-async def test_a_database_that_was_deleted_is_not_written_on_unseen(tmp_path: Path, on_disk: SqliteStore) -> None:
+async def test_a_database_that_was_deleted_is_not_written_on_unseen(
+    tmp_path: Path, on_disk: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "LOOK_SECONDS", 0)
     lease = await begun(on_disk)
     path = tmp_path / "home" / "planlog.db"
     path.rename(path.with_name("elsewhere.db"))

@@ -4,6 +4,7 @@ import atexit
 import os
 import queue
 import threading
+import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +25,9 @@ T = TypeVar("T")
 MOST_JOBS = 256
 """In one transaction, so that the lock is not held for long."""
 
+LOOK_SECONDS = 1.0
+"""How often it is seen whether the file is still where it was."""
+
 
 class Writer:
     """The thread and its queue: `run` and `close` are for the event loop, the rest happens on the thread."""
@@ -35,6 +39,7 @@ class Writer:
         self._connection = connection
         self._path = path
         self._file = os.stat(path)
+        self._next_look = 0.0
         self._loop = loop
         self._wait = wait
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -56,15 +61,13 @@ class Writer:
         if self._closed is not None:
             raise StoreError(f"cannot save to {self._path}: the store is closed")
         outcome: Outcome[T] = Outcome(loop=self._loop)
-        self._jobs.put(Job(work, outcome))
-        return await known(outcome)
+        return await known(outcome, partial(self._jobs.put, Job(work, outcome)))
 
     async def close(self) -> None:
         """Commits what has been asked for, and closes the connection."""
         if self._closed is None:
             self._closed = Outcome(loop=self._loop)
-            self._jobs.put(None)
-            await known(self._closed)
+            await known(self._closed, partial(self._jobs.put, None))
             self._stop()
 
     def _stop(self) -> None:
@@ -80,33 +83,39 @@ class Writer:
             batch = [job]
             self._gather(batch)
             commit(self._connection, self._path, batch, partial(self._begin, batch))
-            self._call_soon(partial(_settle, batch))
+            self._call_soon(_settle, batch)
             if self._log_pages >= WAL_PAGES:
                 self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._connection.close()
         if self._closed is not None:
-            self._call_soon(partial(self._closed.set_result, None))
+            self._call_soon(self._closed.set_result, None)
 
     def _begin(self, batch: list[Job]) -> None:
-        begin(self._connection, self._wait())
+        begin(self._connection, self._wait)
         self._refuse_moved()
         self._gather(batch)
 
     def _gather(self, batch: list[Job]) -> None:
         """Adds what has been asked for meanwhile; on the way notes that it was the last."""
-        with suppress(queue.Empty):
-            while len(batch) < MOST_JOBS and not self._ending:
-                job = self._jobs.get_nowait()
-                if job is None:
-                    self._ending = True
-                else:
-                    batch.append(job)
+        while not self._jobs.empty() and len(batch) < MOST_JOBS and not self._ending:
+            job = self._jobs.get()
+            if job is None:
+                self._ending = True
+            else:
+                batch.append(job)
 
     def _refuse_moved(self) -> None:
-        """SQLite would go on writing to a file that somebody has deleted, and nobody would ever read that."""
+        """SQLite would go on writing to a file that somebody has deleted, and nobody would ever read that.
+
+        Looked at once a second: a look costs a tenth of a commit.
+        """
+        if time.monotonic() < self._next_look:
+            return
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.stat(self._path), self._file):
+            file = os.stat(self._path)
+            if os.path.samestat(file, self._file):
+                self._next_look = time.monotonic() + LOOK_SECONDS
                 return
         raise StoreError(f"cannot save to {self._path}: it was moved or deleted while in use; start planlog again")
 
@@ -120,10 +129,10 @@ class Writer:
             self._connection.wal_checkpoint(mode=mode)
             self._log_pages = 0
 
-    def _call_soon(self, call: Callable[[], object]) -> None:
+    def _call_soon(self, call: Callable[[T], object], argument: T) -> None:
         # A loop that is gone has no task left that waits.
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(call)
+            self._loop.call_soon_threadsafe(call, argument)
 
 
 def _settle(jobs: list[Job]) -> None:
