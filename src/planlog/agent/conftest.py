@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import anyio
 import msgspec
 import pytest
+from tests.request_checker import faults_of
 
 from planlog.agent.agent import Agent
 from planlog.agent.conversation import CONVERSATION, request_of
@@ -27,7 +28,6 @@ from planlog.log.store.memory import MemoryStore
 from planlog.model.model import Request
 from planlog.model.scripted import Reply, ScriptedModel
 from planlog.tools.tool import Execution, Tool, ToolFailure, Tools
-from tests.request_checker import faults_of
 
 
 @pytest.fixture(scope="session")
@@ -205,6 +205,8 @@ _TELL: dict[str, Callable[[Any], str]] = {
     "approval/asked": lambda data: f"{data['toolName']}#{data['callId']}",
     "approval/decided": lambda data: data["outcome"],
     "approval/policy": lambda data: data["policy"],
-    "llm/retry": lambda data: f"{data['retry']}/{data['maxRetries']} in {data['delayMs']} ms: {data['failure']['message']}",
+    "llm/retry": lambda data: (
+        f"{data['retry']}/{data['maxRetries']} in {data['delayMs']} ms: {data['failure']['message']}"
+    ),
     "llm/retry-started": lambda data: str(data["retry"]),
 }
