@@ -10,7 +10,24 @@ import time
 from pathlib import Path
 
 from tests.faults.checks import acknowledged, check_what_is_left
-from tests.faults.scene import make_scene
+from tests.faults.scene import Scene, make_scene
+
+
+def _killed(scene: Scene, lines: int, delay: float) -> str:
+    """What a run printed that was killed `delay` seconds after its first `lines` lines; counting lines skips its start."""
+    with subprocess.Popen(
+        scene.command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=scene.folder,
+    ) as run:
+        assert run.stdout is not None
+        printed = [run.stdout.readline() for _ in range(lines)]
+        time.sleep(delay)
+        run.kill()
+        return "".join(printed) + run.stdout.read()
 
 
 def main() -> int:
@@ -22,32 +39,17 @@ def main() -> int:
     dice = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         scene = make_scene(Path(folder))
-        begin = time.perf_counter()
         events = len(acknowledged(scene.run().stdout))
-        whole = time.perf_counter() - begin
         reached: list[int] = []
         for _ in range(options.times):
             shutil.rmtree(scene.home, ignore_errors=True)
-            with subprocess.Popen(
-                scene.command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                cwd=scene.folder,
-            ) as run:
-                # Starting is two thirds of a run; the moments that matter come after it.
-                time.sleep(dice.uniform(0.3, 1.1) * whole)
-                run.kill()
-                said = acknowledged(run.communicate()[0])
+            said = acknowledged(_killed(scene, dice.randrange(events), dice.uniform(0, 0.004)))
             if scene.home.exists():
                 asyncio.run(check_what_is_left(scene, said))
             reached.append(len(said))
-    between = sum(0 < count < events for count in reached)
-    print(f"{options.times} kills, none lost anything: {reached.count(0)} before the first event was acknowledged,")
-    print(
-        f"{between} in the middle of the run, {sum(count >= events for count in reached)} after its end ({events} events)"
-    )
+    middle, whole = sum(0 < count < events for count in reached), reached.count(events)
+    print(f"{options.times} kills, none lost anything: {reached.count(0)} before an event was acknowledged,")
+    print(f"{middle} in the middle of the run, {whole} after its last of {events} events")
     return 0
 
 

@@ -56,7 +56,7 @@ class Scene:
         connection = apsw.Connection(str(self.home / "planlog.db"))
         lines = connection.execute("SELECT line FROM event ORDER BY session, seq").fetchall()
         connection.close()
-        return [json.loads(line) for (line,) in lines]
+        return [json.loads(line) for (line,) in lines if isinstance(line, bytes)]
 
 
 def make_scene(folder: Path) -> Scene:
