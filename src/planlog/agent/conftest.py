@@ -4,7 +4,7 @@ Async tests run on a virtual clock: retries wait for seconds, the tests do not.
 """
 
 import itertools
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ from planlog.kernel.virtual_clock import VirtualLoop
 from planlog.log.event import Event, Vocabulary
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
+from planlog.log.store import Row
 from planlog.log.store.memory import MemoryStore
 from planlog.model.model import Request
 from planlog.model.scripted import Reply, ScriptedModel
@@ -81,13 +82,15 @@ class Process:
         self.sessions = Sessions(store, words, clock=lambda: next(ticks))
         self.agent = Agent(self.tools, self.live, max_steps=max_steps, policy=policy, clock=lambda: 0)
         self.done: list[str] = []
+        self.waits: dict[str, float] = {}
+        """How long a tool takes to say a text, beside what its call asks for."""
         for tool in self._tools():
             stack.enter_context(self.tools.add(tool))
 
     def _tools(self) -> Iterable[Tool[Any, Any]]:
         async def say(params: Say, execution: Execution) -> str:
             execution.progress(f"{params.text}…")
-            await anyio.sleep(params.seconds)
+            await anyio.sleep(params.seconds + self.waits.get(params.text, 0))
             self.done.append(params.text)
             return params.text
 
@@ -121,6 +124,22 @@ class House:
 
     async def session(self) -> Session:
         return await self.first.sessions.create(Path("/work"))
+
+    async def copied(self, events: Sequence[Event]) -> Session:
+        """A new session whose log holds `events`, as if its process had died after the last of them."""
+        session = await self.session()
+        lease = await self.store.acquire(session.id)
+        rows = [Row(event.seq, event.type, event.time, event.line) for event in events]
+        await self.store.append(session.id, rows, lease=lease)
+        await lease.release()
+        await session.refresh()
+        return session
+
+    async def cut_after(self, session: Session, kind: str, which: int = -1) -> Session:
+        """A copy of the log up to one of its events of that type, the last one unless `which` says another."""
+        events = await events_of(session)
+        seqs = [event.seq for event in events if event.type == kind]
+        return await self.copied(events[: seqs[which] + 1])
 
     async def run(self, session: Session, model: ScriptedModel, prompt: str = "go", **options: Any) -> EndReason:
         return await self.first.run(session, model, prompt, **options)

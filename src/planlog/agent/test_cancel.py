@@ -21,6 +21,7 @@ Stop = Callable[[Session], Awaitable[None]]
 async def _stopped_after(house: House, session: Session, model: Script, seconds: float) -> tuple[EndReason, float]:
     """Cancels by command; how the turn ended, and how long that took."""
     began = 0.0
+    end: EndReason | None = None
     async with anyio.create_task_group() as tasks:
 
         async def cancel() -> None:
@@ -31,7 +32,8 @@ async def _stopped_after(house: House, session: Session, model: Script, seconds:
 
         tasks.start_soon(cancel)
         end = await house.run(session, model, "first")
-        return end, anyio.current_time() - began
+    assert end is not None
+    return end, anyio.current_time() - began
 
 
 async def test_a_cancelled_stream_keeps_its_text_and_the_next_prompt_works(house: House) -> None:
