@@ -36,6 +36,9 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
             code = INTERRUPTED
         case ScreenGone():
             code = NOBODY_READS
+        case click.exceptions.NoArgsIsHelpError(message=help_text):
+            program.tell(help_text)
+            code = CONFIGURATION
         case click.UsageError():
             text, code = usage(error), CONFIGURATION
         case click.ClickException():

@@ -50,7 +50,7 @@ class TerminalProgram:
 
     @folder.setter
     def folder(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = folder.resolve()
 
     @property
     def has_folder(self) -> bool:
@@ -168,14 +168,26 @@ class TerminalProgram:
         self.console.out.json_lines([value if isinstance(value, bytes) else msgspec.json.encode(value)])
 
     def fail(self, text: str) -> None:
-        """One line on stderr about what went wrong; silent where nobody reads."""
+        """One line on stderr about what went wrong."""
         from planlog.faces.renders import Span
-        from planlog.faces.stdio.screen import ScreenGone
 
-        try:
-            self.console.note_lines([(Span("planlog: ", "bad"), Span(text))])
-        except (ScreenGone, OSError):
-            return
+        self._tell([(Span("planlog: ", "bad"), Span(text))])
+
+    def tell(self, text: str) -> None:
+        """Text on stderr, line by line."""
+        from planlog.faces.renders import Span
+
+        self._tell([(Span(line),) for line in text.split("\n")])
+
+    def _tell(self, lines: "list[Line]") -> None:
+        from contextlib import suppress
+
+        from planlog.faces.stdio.screen import ScreenGone
+        from planlog.kernel.errors import PlanlogError
+
+        # Where even stderr cannot be written, there is nobody left to tell.
+        with suppress(ScreenGone, PlanlogError):
+            self.console.note_lines(lines)
 
     def trace(self, text: str) -> None:
         """A traceback on stderr."""

@@ -52,8 +52,10 @@ class Wish(Struct, frozen=True):
 
 def read_prompt(prompt: str | None) -> str:
     """The prompt as given, or from stdin: for "-", and where none is given and stdin is no terminal."""
-    if prompt == "-" or (prompt is None and sys.stdin and not sys.stdin.isatty()):
+    if sys.stdin and (prompt == "-" or (prompt is None and not sys.stdin.isatty())):
         prompt = sys.stdin.buffer.read().decode(errors="replace").rstrip("\n")
+    elif prompt == "-":
+        raise ConfigError("there is no stdin to read the prompt from")
     if prompt is None:
         raise click.UsageError('Missing PROMPT, or "-" to read it from stdin.', click.get_current_context())
     if not prompt.strip():

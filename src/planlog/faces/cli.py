@@ -130,7 +130,8 @@ def _path(value: str) -> "Path":
 
 
 def _on_program(*names: str, **attributes: Any) -> Callable[[F], F]:
-    return click.option(*names, expose_value=False, callback=_set_on_program, **attributes)
+    # Eager: what `--help` lists depends on the composition.
+    return click.option(*names, expose_value=False, is_eager=True, callback=_set_on_program, **attributes)
 
 
 def home_option(command: F) -> F:

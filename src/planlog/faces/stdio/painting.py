@@ -14,6 +14,7 @@ _CODES: dict[Style, str] = {
     "busy": "\x1b[33m",
 }
 _RESET = "\x1b[0m"
+_WIDE = 30
 UNBOUNDED = 200
 """Cells of a row where no terminal says how wide it is: a call's arguments may be a megabyte."""
 
@@ -69,9 +70,12 @@ def lay_out(row: Row, mark: Span, width: int | None) -> list[Line]:
     suffix = clean_line(row.suffix)
     if suffix:
         room -= cells(suffix) + 1
-    title = shorten(clean_line(row.title), max(room, 1))
+    summary = clean_line(row.summary)
+    # A long title leaves some room to the summary, which may say how the call ended.
+    kept = min(cells(summary) + 2, room * 2 // 5) if summary and room >= _WIDE else 0
+    title = shorten(clean_line(row.title), max(room - kept, 1))
     room -= cells(title) + 2
-    summary = shorten(clean_line(row.summary), room)
+    summary = shorten(summary, room)
     first = [mark, Span(" "), Span(title, "bold")]
     if summary:
         first += [Span("  "), Span(summary)]

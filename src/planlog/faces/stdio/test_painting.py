@@ -54,6 +54,14 @@ def test_a_row_shortens_its_summary_and_keeps_its_suffix() -> None:
     }
 
 
+def test_a_long_title_leaves_room_for_how_it_ended() -> None:
+    row = Row("$ for file in *; do cat $file; done; exit 3", "exit code 3")
+    assert [paint(lay_out(row, MARK, width)[0], color=False) for width in (40, 20)] == [
+        "✓ $ for file in *; do cat…  exit code 3",
+        "✓ $ for file in *;…",
+    ]
+
+
 def test_a_row_without_a_terminal_is_bounded_all_the_same() -> None:
     [line] = lay_out(Row("write", "x" * 1_000_000), MARK, None)
     assert cells(paint(line, color=False)) == 200
