@@ -14,7 +14,7 @@ from tests.faults.scene import Scene, make_scene
 
 
 def _killed(scene: Scene, lines: int, delay: float) -> str:
-    """What a run printed that was killed `delay` seconds after its first `lines` lines; counting lines skips its start."""
+    """What a run printed until it was killed, `delay` seconds after its first `lines` lines."""
     with subprocess.Popen(
         scene.command,
         stdin=subprocess.DEVNULL,
