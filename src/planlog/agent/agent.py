@@ -65,6 +65,7 @@ class Agent:
 
     async def withdraw(self, session: Session, message: str) -> bool:
         """Takes a prompt back before anybody has begun to answer it; False when it is too late."""
+        self._left_at.pop(message, None)
         if await session.withdraw(message):
             return True
         await session.refresh()

@@ -126,7 +126,12 @@ class Turn:
                 if conversation.title is None and (title := title_of(taken.messages[0].content)):
                     facts.append(lambda seq, title=title: title_fact(title, seq - 1))
                 facts += await self._header()
-            if not facts or await self._claim(facts, taken.claims):
+            if not facts:
+                # Nothing is said, so no append can claim what nobody can answer.
+                for command in taken.claims:
+                    await self._session.withdraw(command)
+                return False
+            if await self._claim(facts, taken.claims):
                 return bool(taken.messages)
 
     async def _claim(self, facts: Sequence[Placing], claims: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from planlog.agent.conftest import House, Say, Script, call, calls, told
 from planlog.agent.event import Aborted, AbortReason, Completed, Failed, MaxTokens
 from planlog.agent.inbox import EmptyPrompt
 from planlog.agent.live import LiveProgress
+from planlog.log.store import Command
 from planlog.tools.tool import Execution, Tool
 
 
@@ -116,6 +117,14 @@ async def test_a_prompt_that_was_withdrawn_is_never_answered(house: House) -> No
     assert await agent.run(session, model, until=message) == Aborted(AbortReason("user"))
     assert model.asked == []
     assert await told(session) == ""
+
+
+async def test_a_command_that_nobody_can_read_is_dropped(house: House) -> None:
+    session = await house.session()
+    await session.send(Command("odd", "prompt", b"{", 0))
+    await session.send(Command("late", "withdraw", b"{}", 0))
+    assert await house.first.agent.run(session, Script([]), until="odd") == Aborted(AbortReason("user"))
+    assert await session.commands() == []
 
 
 async def test_a_blank_prompt_is_refused_at_the_door(house: House) -> None:
