@@ -1,6 +1,7 @@
 """Shows a session's events from some point on, as they are committed."""
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 import anyio
@@ -57,13 +58,14 @@ class Follower:
 
     async def follow(self) -> None:
         """Goes on for ever. Raises what a listener raises."""
-        async for batch in self._session.follow(self._shown):
-            for event in batch:
-                for listen in self._listeners:
-                    listen(event)
-                self._shown = event.seq
-            news, self._news = self._news, anyio.Event()
-            news.set()
+        async with aclosing(self._session.follow(self._shown)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    for listen in self._listeners:
+                        listen(event)
+                    self._shown = event.seq
+                news, self._news = self._news, anyio.Event()
+                news.set()
 
     async def shown(self, head: int) -> None:
         """Waits until everything before `head` was handed on."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from planlog.agent.agent import Agent
 from planlog.agent.desk import Policy
-from planlog.agent.event import TURN_END, EndReason
+from planlog.agent.event import TURN_END, TURN_START, EndReason
 from planlog.agent.live import Live, LiveNews
 from planlog.agent.nesting import NESTING
 from planlog.app.following import Follower, JsonLines, Viewer
@@ -24,9 +24,10 @@ from planlog.faces.stdio.screen import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError
 from planlog.kernel.scope import Scope
-from planlog.log.event import Event
+from planlog.log.event import Event, read_line
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
+from planlog.log.store import Store
 from planlog.log.text import clean_text
 from planlog.model.model import Model
 
@@ -90,7 +91,7 @@ async def _answer(
     owner = await store.owner(session.id)
     if owner is not None:
         console.note(f"process {owner.pid} on {owner.host} is running this session; your prompt comes next")
-        after = await _before_turn(session)
+        after = await _before_turn(store, session)
     message = await agent.prompt(session, wish.prompt)
     viewer: Viewer
     if wish.as_json:
@@ -177,12 +178,10 @@ def _after_turn_end(show: Callable[[Event], None]) -> Callable[[Event], None]:
     return show_later
 
 
-async def _before_turn(session: Session) -> int:
+async def _before_turn(store: Store, session: Session) -> int:
     """The seq before the last turn's first event, so that all of what runs now is seen."""
-    last = -1
-    async for page in session.pages(types=frozenset({"turn/start"})):
-        last = page[-1].seq - 1
-    return last
+    line = await store.last_of(session.id, (TURN_START.name,))
+    return read_line(line).seq - 1 if line else -1
 
 
 def _folder(program: "TerminalProgram", wish: Wish, session: Session) -> Path:
