@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from planlog.agent.answer import Answer, Buffer, Collector
 from planlog.agent.facts import answer_facts, chunk_fact
@@ -91,9 +92,10 @@ class Hearing:
                     if not self._buffer:
                         self._some.set()
                     add(chunk)
+                    say(session, LiveDelta(self._turn, self._step, offset, chunk))
                     if self._buffer.size >= FLUSH_BYTES:
                         self._much.set()
-                    say(session, LiveDelta(self._turn, self._step, offset, chunk))
+                        await checkpoint()  # a stream that never waits must not keep the writer from its turn
         except ModelError as error:
             return error
         except Exception as error:  # whatever a provider's library raises must not take the session with it

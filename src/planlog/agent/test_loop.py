@@ -1,6 +1,8 @@
 """What happens in a turn, told by the log."""
 
 import itertools
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -13,6 +15,7 @@ from planlog.agent.event import Aborted, AbortReason, Completed, Failed, MaxToke
 from planlog.agent.inbox import EmptyPrompt
 from planlog.agent.live import LiveProgress
 from planlog.log.store import Command
+from planlog.model.model import Chunk, Request
 from planlog.tools.tool import Execution, Tool
 
 
@@ -347,3 +350,25 @@ def _said(asked: dict[str, Any]) -> list[str]:
 
 def _count(text: str, word: str) -> int:
     return sum(word in line for line in text.splitlines())
+
+
+async def test_nothing_is_acted_on_or_shown_before_it_is_on_the_log(house: House) -> None:
+    session = await house.session()
+    stored: dict[str, set[str]] = {}
+
+    async def look(params: Say, execution: Execution) -> str:
+        stored["tool"] = await house.store.types(session.id)
+        return "looked"
+
+    class Looking(Script):
+        @asynccontextmanager
+        async def stream(self, request: Request) -> AsyncIterator[AsyncGenerator[Chunk]]:
+            stored[f"request {len(self.asked) + 1}"] = await house.store.types(session.id)
+            async with super().stream(request) as chunks:
+                yield chunks
+
+    with house.first.tools.add(Tool("look", "Looks.", Say, look, str)):
+        await house.run(session, Looking([calls(call("look")), {"text": "Done."}]))
+    assert {"user/message", "request/header"} <= stored["request 1"]
+    assert "tool/call" in stored["tool"]
+    assert "tool/result" in stored["request 2"]

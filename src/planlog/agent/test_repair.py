@@ -1,5 +1,7 @@
 """Whatever event a log ends with, repair closes it, keeps what was there, and the next request is valid."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from planlog.agent.event import Completed
 from planlog.agent.nesting import NESTING
 from planlog.agent.repair import closed_in_memory, repair
 from planlog.kernel.virtual_clock import run_virtually
-from planlog.log.event import Event
+from planlog.log.event import Event, read_line
 from planlog.log.session import Session
 
 RICH = {
@@ -176,3 +178,20 @@ def _without_ids(messages: bytes) -> bytes:
     import re
 
     return re.sub(rb'"id":"[0-9a-z]{10}"', b'"id":""', messages)
+
+
+@pytest.mark.parametrize("name", ["todo", "bad", "bash"])
+def test_a_log_that_dsh_wrote_goes_on_wherever_it_was_cut(name: str) -> None:
+    lines = (Path(__file__).parents[3] / "tests" / "golden" / f"{name}.jsonl").read_bytes().splitlines()[1:]
+
+    async def scenario() -> None:
+        house = House()
+        for kept in range(1, len(lines) + 1):
+            copy = await house.copied([read_line(line) for line in lines[:kept]])
+            model = Script([calls(call("say", "mock-call-1", text="x"))] + [{"text": "Next."}] * 3)
+            assert await house.run(copy, model, "next") == Completed()
+            assert faults_of(await next_request(copy)) == []
+            assert _answered(await events_of(copy))
+        house.close()
+
+    run_virtually(scenario)
