@@ -158,6 +158,24 @@ async def test_a_cancel_that_comes_too_late_stops_no_later_turn(house: House) ->
     assert await house.run(session, model) == Completed()
 
 
+async def test_a_cancel_for_another_turn_is_gone_when_work_begins_and_ignored_when_it_comes_later(house: House) -> None:
+    session = await house.session()
+    seen: list[int] = []
+
+    async def late(params: Say, execution: Execution) -> str:
+        seen.append(len(await session.commands()))
+        await session.send(new_command("cancel", Wish(turn=1), 0))
+        await anyio.sleep(5)
+        return "not stopped"
+
+    await house.run(session, Script([{"text": "One."}]))
+    await session.send(new_command("cancel", Wish(turn=1), 0))
+    with house.first.tools.add(Tool("late", "Is late.", Say, late, str)):
+        assert await house.run(session, Script([calls(call("late")), {"text": "Two."}])) == Completed()
+    assert seen == [0]
+    assert await session.commands() == []
+
+
 async def test_a_tool_that_finishes_although_it_was_cancelled_keeps_its_result(house: House) -> None:
     async def stubborn(params: Say, execution: Execution) -> str:
         with anyio.CancelScope(shield=True):
