@@ -8,14 +8,15 @@ import asyncio
 import fcntl
 import os
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from planlog.log.store import Owner, SessionBusy
 from planlog.log.store.faults import explain_system
 
-ATTEMPTS = 6
-"""A look at the owner holds the lock for microseconds; whoever finds it taken tries again that often."""
+PATIENCE_SECONDS = 1.0
+"""A look at the owner shares the lock for microseconds, or for as long as its process gets no turn meanwhile."""
 
 PAUSE_SECONDS = (0.0003, 0.001)
 
@@ -42,17 +43,21 @@ class FileLock:
 
 
 async def lock(path: Path, session: str) -> FileLock:
-    """Locks the file at `path`, made where it is missing. Raises `SessionBusy` within milliseconds, or `StoreError`."""
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            await asyncio.sleep(random.uniform(*PAUSE_SECONDS))
-        try:
+    """Locks the file at `path`, made where it is missing. Raises `SessionBusy` at once, or `StoreError`."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    try:
+        while True:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             descriptor = _lock(path)
-        except OSError as error:
-            raise explain_system(error, path, "lock") from error
-        if descriptor is not None:
-            return FileLock(path, descriptor)
+            if descriptor is not None:
+                return FileLock(path, descriptor)
+            if time.monotonic() > until:
+                break
+            await asyncio.sleep(random.uniform(*PAUSE_SECONDS))
+    except BlockingIOError:
+        pass
+    except OSError as error:
+        raise explain_system(error, path, "lock") from error
     raise SessionBusy(session, owner_of(path))
 
 
@@ -74,23 +79,30 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def _lock(path: Path) -> int | None:
-    """The descriptor of the locked file; None where it is taken or has just been removed."""
+    """The descriptor of the locked file; None where that may be tried again at once.
+
+    Raises `BlockingIOError` where somebody holds the lock, and not only looks at it.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    held = False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_at(descriptor, path):
-            # Said without checking: on a full disk the lock is held all the same.
-            with suppress(OSError):
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode(), 0)
-            return descriptor
-    except BlockingIOError:
-        pass
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Those who look share the lock with us; a holder does not.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+        held = _is_at(descriptor, path)
+        if not held:
+            return None
+        # Said without checking: on a full disk the lock is held all the same.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode(), 0)
+        return descriptor
+    finally:
+        if not held:
+            os.close(descriptor)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -35,17 +35,21 @@ VERSION = len(MIGRATIONS)
 
 def version_of(connection: apsw.Connection, path: Path) -> int:
     """The version that the database has, 0 for an empty one. Refuses what is not ours and what is newer."""
-    # In one transaction, for another process may be making the tables at this moment.
-    with connection:
-        empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
-        application = connection.pragma("application_id")
-        version = connection.pragma("user_version")
+    # In one statement, for another process may be making the tables at this moment.
+    application, version, tables = next(
+        connection.execute(
+            """
+            SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
+                (SELECT count(*) FROM sqlite_schema)
+            """
+        )
+    )
     if application == APPLICATION_ID and version > VERSION:
         raise StoreError(
             f"cannot use {path}: written by a newer planlog (database version {version}, this one knows {VERSION}); "
             "update planlog"
         )
-    if application == APPLICATION_ID or (application == 0 and version == 0 and empty):
+    if application == APPLICATION_ID or (application == 0 and version == 0 and tables == 0):
         return version
     raise StoreDamaged(f"cannot use {path}: it is another program's database; choose another home with --home")
 
