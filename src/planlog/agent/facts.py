@@ -1,4 +1,4 @@
-"""Words the facts of a step: answers, calls and their results, as the log keeps them."""
+"""Words the facts inside a step: answers, retries, calls and their results, as the log keeps them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,20 @@ from planlog.agent.answer import Answer, Call
 from planlog.agent.event import (
     ASSISTANT_CHUNK,
     ASSISTANT_MESSAGE,
+    LLM_RETRY,
+    LLM_RETRY_STARTED,
     TOOL_CALL,
     TOOL_RESULT,
     AssistantChunk,
     AssistantMessage,
     ResultError,
+    Retry,
+    RetryStarted,
     ToolCallLogged,
     ToolResultLogged,
 )
 from planlog.agent.ledger import Placing
+from planlog.agent.retry import Wait
 from planlog.log.event import Fact
 from planlog.log.header import new_id
 from planlog.model.message import Image, Message, ModelSource, Text, ToolResult, ToolSource
@@ -68,6 +73,14 @@ def result_fact(
     meta: Any = outcome.meta
     data = ToolResultLogged(turn, step, message, error, meta)
     return TOOL_RESULT.fact(data, surface_op="append", sources=cites)
+
+
+def retry_facts(wait: Wait, series: str, turn: int, step: int, provider: str) -> tuple[Fact, Fact]:
+    """What is written before the wait, and what after it."""
+    where, delay = (series, turn, step), round(wait.delay * 1000)
+    failure, most = wait.failure, wait.max_retries
+    retry = Retry(*where, provider, wait.mode, failure.code, wait.retry, delay, failure, most)
+    return LLM_RETRY.fact(retry), LLM_RETRY_STARTED.fact(RetryStarted(*where, wait.retry))
 
 
 def refused_call(call: Call, outcome: Outcome, turn: int, step: int) -> list[Placing]:

@@ -14,41 +14,22 @@ from planlog.agent.answer import Call
 from planlog.agent.calls import Calls
 from planlog.agent.conversation import CONVERSATION, request_of
 from planlog.agent.desk import Desk
-from planlog.agent.event import (
-    APPROVAL_POLICY,
-    LLM_RETRY,
-    LLM_RETRY_STARTED,
-    STEP_END,
-    STEP_START,
-    TURN_END,
-    TURN_START,
-    USER_MESSAGE,
-    AbortKind,
-    ApprovalPolicy,
-    EndReason,
-    Failed,
-    Retry,
-    RetryStarted,
-    StepMark,
-    TurnEnd,
-    TurnStart,
-    UserMessage,
-)
-from planlog.agent.facts import refused_call
+from planlog.agent.event import AbortKind, EndReason, Failed
+from planlog.agent.facts import refused_call, retry_facts
 from planlog.agent.header import header_facts, header_of
 from planlog.agent.inbox import Taken, read_wish, take_prompt, take_steers
 from planlog.agent.ledger import Ledger, Placing
+from planlog.agent.marks import end_turn, open_step, open_turn
 from planlog.agent.nesting import NESTING
-from planlog.agent.repair import Manner, closing, failed, open_step, place_all, stopped
+from planlog.agent.repair import Manner, closing, events_of_step, failed, place_all, stopped
 from planlog.agent.retry import Wait
 from planlog.agent.step import Ask, End, NextStep, RefuseCalls, RunCalls, Situation, next_move
 from planlog.agent.stream import Hearing
 from planlog.agent.tasks import task_group
-from planlog.agent.title import title_fact, title_of
-from planlog.log.event import EventType, Fact
+from planlog.log.event import Fact
 from planlog.log.header import new_id
 from planlog.log.store import LeaseLost
-from planlog.model.message import Message, ModelSource
+from planlog.model.message import ModelSource
 from planlog.tools.outcome import Outcome, truncated_arguments
 
 CLOSE_SECONDS = 5.0
@@ -117,15 +98,7 @@ class Turn:
             conversation = await self._session.view(CONVERSATION)
             commands = await self._session.commands()
             taken = take_prompt(conversation.inbox, commands)
-            facts: list[Placing] = [*taken.before]
-            if taken.messages:
-                if conversation.policy != self._desk.policy:
-                    facts.insert(0, APPROVAL_POLICY.fact(ApprovalPolicy(self._desk.policy)))
-                facts += [TURN_START.fact(TurnStart(self._turn)), *taken.after, self._mark(STEP_START)]
-                facts += [_said(message) for message in taken.messages]
-                if conversation.title is None and (title := title_of(taken.messages[0].content)):
-                    facts.append(lambda seq, title=title: title_fact(title, seq - 1))
-                facts += await self._header()
+            facts = open_turn(conversation, taken, self._turn, self._desk.policy, await self._header())
             if not facts:
                 # Nothing is said, so no append can claim what nobody can answer.
                 for command in taken.claims:
@@ -181,23 +154,13 @@ class Turn:
     async def _wait(self, wait: Wait) -> None:
         if wait.retry == 1:
             self._retry_id = new_id()
-        where = (self._retry_id, self._turn, self._now.step)
-        retry = Retry(
-            *where,
-            self._desk.model.provider,
-            wait.mode,
-            wait.failure.code,
-            wait.retry,
-            round(wait.delay * 1000),
-            wait.failure,
-            wait.max_retries,
-        )
+        failure, again = retry_facts(wait, self._retry_id, self._turn, self._now.step, self._desk.model.provider)
         void = self._hearing.void() if self._hearing else []
         self._hearing = None
-        await self._ledger.commit(*void, LLM_RETRY.fact(retry))
+        await self._ledger.commit(*void, failure)
         if wait.delay:
             await anyio.sleep(wait.delay)
-        await self._ledger.commit(LLM_RETRY_STARTED.fact(RetryStarted(*where, wait.retry)))
+        await self._ledger.commit(again)
         self._now = replace(self._now, answer=None, tries=wait.tries)
 
     # Calling
@@ -234,13 +197,12 @@ class Turn:
         return take_steers(conversation.inbox, await self._session.commands())
 
     async def _next_step(self) -> None:
-        ended = self._mark(STEP_END)
         self._now = Situation(step=self._now.step + 1, streak=self._now.streak)
         self._chars = 0
         while True:
             taken = await self._steers()
-            facts = [ended, self._mark(STEP_START), *taken.before, *taken.after, *map(_said, taken.messages)]
-            if await self._claim([*facts, *await self._header()], taken.claims):
+            facts = open_step(taken, self._turn, self._now.step, await self._header())
+            if await self._claim(facts, taken.claims):
                 return
 
     async def _end(self, reason: EndReason) -> EndReason:
@@ -249,7 +211,7 @@ class Turn:
             await self._close(failed(reason.error))
             return reason
         self._keep()
-        await self._finish([self._mark(STEP_END), TURN_END.fact(TurnEnd(self._turn, reason))])
+        await self._finish(end_turn(self._turn, self._now.step, reason))
         return reason
 
     async def _close(self, manner: Manner) -> EndReason:
@@ -259,7 +221,7 @@ class Turn:
         nesting = self._session.state(NESTING)
         if not nesting.open:
             return manner.reason
-        events = [*await open_step(self._session), *place_all(self._ledger.pending, self._session.head, 0)]
+        events = [*await events_of_step(self._session), *place_all(self._ledger.pending, self._session.head, 0)]
         source = ModelSource(self._desk.model.provider, self._desk.model.name)
         await self._finish(closing(nesting, events, manner, source, raw))
         return manner.reason
@@ -271,9 +233,6 @@ class Turn:
             if await self._claim(facts, meant):
                 return
 
-    def _mark(self, kind: EventType[StepMark]) -> Fact:
-        return kind.fact(StepMark(self._turn, self._now.step))
-
     async def _heed_cancels(self) -> None:
         while True:
             news = self._session.news
@@ -282,8 +241,3 @@ class Turn:
                     self.stop("user")
                     return
             await self._session.changed(news)
-
-
-def _said(message: Message) -> Fact:
-    data = UserMessage(message.id, "user", message.source, message.content)
-    return USER_MESSAGE.fact(data, surface_op="append")

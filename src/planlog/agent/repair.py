@@ -162,7 +162,7 @@ def place_all(facts: Iterable[Placing], head: int, time: int) -> list[Event]:
     return [(fact if isinstance(fact, Fact) else fact(seq)).placed(seq, time) for seq, fact in enumerate(facts, head)]
 
 
-async def open_step(session: Session) -> list[Event]:
+async def events_of_step(session: Session) -> list[Event]:
     """The events of the open step as committed; none where no step is open."""
     nesting = session.state(NESTING)
     if not nesting.step:
@@ -178,7 +178,7 @@ async def repair(session: Session) -> bool:
     nesting = session.state(NESTING)
     if not nesting.open:
         return False
-    facts = closing(nesting, await open_step(session), INTERRUPTED, await _asked(session))
+    facts = closing(nesting, await events_of_step(session), INTERRUPTED, await _asked(session))
     await session.append(*facts, time=await _last_time(session))
     return True
 
@@ -188,7 +188,7 @@ async def closed_in_memory(session: Session) -> list[Event]:
     nesting = session.state(NESTING)
     if not nesting.open:
         return []
-    facts = closing(nesting, await open_step(session), INTERRUPTED, await _asked(session))
+    facts = closing(nesting, await events_of_step(session), INTERRUPTED, await _asked(session))
     return place_all(facts, session.head, await _last_time(session))
 
 
