@@ -1,6 +1,7 @@
 """What goes wrong outside is one clear line, and a feature that is left out is not missed."""
 
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,22 @@ def test_standard_streams_may_be_closed(house: House) -> None:
         process = house.start("run", "-m", house.script(HELLO), "hello", preexec_fn=lambda fd=closed: os.close(fd))
         process.communicate(timeout=20)
         assert process.returncode == 0
+
+
+def test_a_damaged_log_is_named_and_never_replaced_by_a_new_session(house: House) -> None:
+    house.planlog("run", "-m", house.script(HELLO), "hello")
+    session = house.json("sessions")[0]["id"]
+    with sqlite3.connect(house.home / "planlog.db") as database:
+        database.execute(
+            'UPDATE event SET line = CAST(\'{"type":"turn/start","se\' AS BLOB) WHERE type = \'step/start\''
+        )
+    database.close()
+    for command in (
+        ["run", "--resume", session, "-m", house.script(HELLO), "on"],
+        ["show", session],
+        ["run", "--continue", "-m", house.script(HELLO), "on"],
+    ):
+        done = house.planlog(*command)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert f"session {session} is damaged" in done.stderr
+    assert [listed["id"] for listed in house.json("sessions")] == [session]

@@ -148,3 +148,22 @@ def test_ctrl_c_in_a_follower_takes_its_prompt_back_and_leaves_the_running_turn_
     assert first.returncode == 0
     assert out.endswith(b"Done.\n")
     assert [event["data"]["turn"] for event in house.events() if event["type"] == "turn/start"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "moment"),
+    [
+        ({"text": "slow " * 100, "delay_ms": 60_000}, "request/header"),
+        ({"error": {"status": 503, "message": "overloaded", "retry_after": 60}}, "llm/retry"),
+    ],
+    ids=["while the model answers", "while a retry waits"],
+)
+def test_ctrl_c_is_heard_wherever_the_turn_is(house: House, reply: dict[str, Any], moment: str) -> None:
+    process = house.start("run", "--json", "-m", house.script(reply, {"text": "never said"}), "work")
+    seen = lines(process)
+    while next(seen)["type"] != moment:
+        pass
+    process.send_signal(signal.SIGINT)
+    assert list(seen)[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
+    process.communicate(timeout=20)
+    assert process.returncode == 130
