@@ -7,3 +7,13 @@ class PlanlogError(Exception):
 
 class ConfigError(PlanlogError):
     """What was asked for cannot be composed or does not exist; a program ends with status 2."""
+
+
+def one_line(error: BaseException) -> str:
+    """An error's reason for a person: ours as it is, others with their class, groups as their first leaf."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    first = next(iter(str(error).splitlines()), "")
+    if isinstance(error, PlanlogError):
+        return first
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

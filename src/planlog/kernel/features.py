@@ -6,8 +6,7 @@ from importlib.util import find_spec
 from types import CodeType, FunctionType, ModuleType
 
 from planlog.kernel.composition import ROLES, Row
-from planlog.kernel.errors import ConfigError
-from planlog.kernel.life import one_line
+from planlog.kernel.errors import ConfigError, one_line
 from planlog.kernel.plugin import Manifest, Mount, read_manifest
 from planlog.kernel.settings import divide_settings
 

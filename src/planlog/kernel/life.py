@@ -8,7 +8,7 @@ from typing import Any
 from anyio import CancelScope
 from msgspec import Struct
 
-from planlog.kernel.errors import ConfigError, PlanlogError
+from planlog.kernel.errors import ConfigError, PlanlogError, one_line
 from planlog.kernel.plugin import Mount, offer_fault
 
 
@@ -153,13 +153,3 @@ async def _resume(generator: AsyncGenerator[Any, None], death: BaseException | N
         return
     await generator.aclose()
     raise PlanlogError("yielded a second time; a plugin yields once")
-
-
-def one_line(error: BaseException) -> str:
-    """An error's reason for a person: ours as it is, others with their class, groups as their first leaf."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    first = next(iter(str(error).splitlines()), "")
-    if isinstance(error, PlanlogError):
-        return first
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
