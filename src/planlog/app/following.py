@@ -6,6 +6,7 @@ from typing import Protocol
 
 import anyio
 
+from planlog.agent.event import TURN_END
 from planlog.agent.live import LiveNews, LiveNotice
 from planlog.faces.stdio.console import Console
 from planlog.log.event import Event
@@ -71,3 +72,40 @@ class Follower:
         """Waits until everything before `head` was handed on."""
         while self._shown < head - 1:
             await self._news.wait()
+
+
+class Ears:
+    """Shows what is live. It is said in the middle of the agent's work, which a broken screen must not reach."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self._viewer = viewer
+        self._failure: Exception | None = None
+        self._deaf = anyio.Event()
+
+    def hear(self, what: LiveNews) -> None:
+        """Shows `what`, until showing fails."""
+        if self._failure is None:
+            try:
+                self._viewer.live(what)
+            except Exception as failure:
+                self._failure = failure
+                self._deaf.set()
+
+    async def deafened(self) -> None:
+        """Waits until showing failed, and raises why."""
+        await self._deaf.wait()
+        if self._failure is not None:
+            raise self._failure
+
+
+def after_turn_end(show: Callable[[Event], None]) -> Callable[[Event], None]:
+    """`show` for what follows the end of a turn whose beginning was never shown."""
+    ended = False
+
+    def show_later(event: Event) -> None:
+        nonlocal ended
+        if ended:
+            show(event)
+        ended = ended or event.type == TURN_END.name
+
+    return show_later

@@ -104,9 +104,10 @@ def table(
     if not rows:
         return [(Span("no sessions yet; planlog run PROMPT begins one", "dim"),)]
     widths = _fit([max(cells(row[index]) for row in [head, *rows]) for index in range(len(head))], width)
-    styles: list[list[Style]] = [["dim"] * len(head)]
-    styles += [["bold", "busy" if one.running else "plain", *["plain"] * (len(head) - 2)] for one in listed]  # type: ignore[list-item]
-    return [_line(row, widths, style) for row, style in zip([head, *rows], styles, strict=True)]
+    body = [
+        _line(row, widths, "bold", "busy" if one.running else "plain") for one, row in zip(listed, rows, strict=True)
+    ]
+    return [_line(head, widths, "dim", "dim", "dim"), *body]
 
 
 def _short_ids(ids: Sequence[str]) -> dict[str, str]:
@@ -140,12 +141,12 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _line(row: list[str], widths: list[int], styles: list[Style]) -> Line:
+def _line(row: list[str], widths: list[int], first: Style, second: Style, others: Style = "plain") -> Line:
     spans: list[Span] = []
-    for index, (width, text, style) in enumerate(zip(widths, row, styles, strict=False)):
+    for index, (width, text) in enumerate(zip(widths, row, strict=False)):
         text = shorten(text, width)
         padding = "" if index == len(widths) - 1 else " " * (width - cells(text) + _GAP)
-        spans.append(Span(text + padding, style))
+        spans.append(Span(text + padding, (first, second)[index] if index < 2 else others))
     return tuple(spans)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -13,18 +12,19 @@ from msgspec import Struct
 
 from planlog.agent.agent import Agent
 from planlog.agent.desk import Policy
-from planlog.agent.event import TURN_END, TURN_START, EndReason
-from planlog.agent.live import Live, LiveNews
+from planlog.agent.event import TURN_START, EndReason
+from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
-from planlog.app.following import Follower, JsonLines, Viewer
+from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
+from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import INTERRUPTED, ending
 from planlog.faces.stdio.screen import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError
 from planlog.kernel.scope import Scope
-from planlog.log.event import Event, read_line
+from planlog.log.event import read_line
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store import Store
@@ -87,11 +87,8 @@ async def _answer(
     program: "TerminalProgram", scope: Scope, signals: "Signals", wish: Wish, session: Session
 ) -> EndReason:
     agent, store, console = scope.get(Agent), scope.get(Sessions).store, program.console
-    after = session.head - 1
-    owner = await store.owner(session.id)
-    if owner is not None:
-        console.note(f"process {owner.pid} on {owner.host} is running this session; your prompt comes next")
-        after = await _before_turn(store, session)
+    folder = _folder(program, wish, session)
+    after, skips = await _look_around(console, store, session)
     message = await agent.prompt(session, wish.prompt)
     viewer: Viewer
     if wish.as_json:
@@ -101,14 +98,10 @@ async def _answer(
     reason: EndReason | None = None
     try:
         async with anyio.create_task_group() as tasks:
+            show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
             questions = Questions(console, agent, store, session, tasks)
-            show = viewer.event
-            if owner is None and session.state(NESTING).open and not wish.as_json:
-                turn = session.state(NESTING).turn
-                console.note(f"turn {turn} was interrupted when its process died; it is closed first")
-                show = _after_turn_end(viewer.event)
             follower = Follower(session, [show, questions.event], after)
-            ears = _Ears(viewer)
+            ears = Ears(viewer)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
 
@@ -122,12 +115,7 @@ async def _answer(
             signals.interrupt = lambda: tasks.start_soon(stop)
             with scope.get(Live).listen(session.id, ears.hear):
                 reason = await agent.run(
-                    session,
-                    wish.model,
-                    until=message,
-                    policy=wish.approve,
-                    cwd=_folder(program, wish, session),
-                    cancelled_by="disposed",
+                    session, wish.model, until=message, policy=wish.approve, cwd=folder, cancelled_by="disposed"
                 )
             await follower.shown(session.head)
             tasks.cancel_scope.cancel()
@@ -141,41 +129,17 @@ async def _answer(
     return cast(EndReason, reason)
 
 
-class _Ears:
-    """Shows what is live. It is said in the middle of the agent's work, which a broken screen must not reach."""
-
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
-        self._failure: Exception | None = None
-        self._deaf = anyio.Event()
-
-    def hear(self, what: LiveNews) -> None:
-        """Shows `what`, until showing fails."""
-        if self._failure is None:
-            try:
-                self._viewer.live(what)
-            except Exception as failure:
-                self._failure = failure
-                self._deaf.set()
-
-    async def deafened(self) -> None:
-        """Waits until showing failed, and raises why."""
-        await self._deaf.wait()
-        if self._failure is not None:
-            raise self._failure
-
-
-def _after_turn_end(show: Callable[[Event], None]) -> Callable[[Event], None]:
-    """`show` for what follows the end of a turn whose beginning was never shown."""
-    ended = False
-
-    def show_later(event: Event) -> None:
-        nonlocal ended
-        if ended:
-            show(event)
-        ended = ended or event.type == TURN_END.name
-
-    return show_later
+async def _look_around(console: Console, store: Store, session: Session) -> tuple[int, bool]:
+    """The seq after which to show, and whether that is in the middle of a dead turn; a note says what was found."""
+    owner = await store.owner(session.id)
+    if owner is not None:
+        console.note(f"process {owner.pid} on {owner.host} is running this session; your prompt comes next")
+        return await _before_turn(store, session), False
+    interrupted = session.state(NESTING).open
+    if interrupted:
+        turn = session.state(NESTING).turn
+        console.note(f"turn {turn} was interrupted when its process died; it is closed first")
+    return session.head - 1, interrupted
 
 
 async def _before_turn(store: Store, session: Session) -> int:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from types import TracebackType
 from typing import Self
 
 from anyio import CancelScope
@@ -34,11 +35,13 @@ class Signals:
         self._scope.__enter__()
         return self
 
-    def __exit__(self, *exception: object) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
         loop = asyncio.get_running_loop()
         for number in self._handled:
             loop.remove_signal_handler(number)
-        return bool(self._scope.__exit__(*exception))  # type: ignore[arg-type]
+        return self._scope.__exit__(kind, error, trace)
 
     def end(self, exit_code: int) -> None:
         """Cancels the block as a signal would."""
