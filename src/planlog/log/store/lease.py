@@ -1,7 +1,8 @@
 """The right to run a turn in a session, as a lock on a file that the kernel gives back when its holder dies.
 
-What the file says of its holder is for people; whether it is held is for the kernel to say. Somebody may delete the
-file meanwhile: then two processes may hold a lock each, and the epoch in the database refuses the older one.
+The file is empty and stays for ever, one for each session that ever ran: on a busy disk, to make, write or remove a
+file can take as long as a commit does, to lock one never. Somebody may delete it all the same: then two processes may
+hold a lock each, and the epoch in the database refuses the older one.
 """
 
 import asyncio
@@ -9,81 +10,74 @@ import fcntl
 import os
 import random
 import time
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from planlog.log.store import Owner, SessionBusy
-from planlog.log.store.faults import explain_system
-
 PATIENCE_SECONDS = 1.0
-"""A look at the owner shares the lock for microseconds, or for as long as its process gets no turn meanwhile."""
+"""A look at the lock shares it for microseconds, or for as long as the looking process gets no turn meanwhile."""
 
 PAUSE_SECONDS = (0.0003, 0.001)
 
 
 class FileLock:
-    """A lock that is held. `release` gives it back; so does the death of the process, and no child inherits it."""
+    """A lock that is held, until `release` or the death of this process. No child process inherits it."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
+    def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Removes the file and unlocks it. Safe to call twice."""
-        if self._descriptor is None:
-            return
-        descriptor, self._descriptor = self._descriptor, None
-        try:
-            # Removed while it is still locked: whoever has it open already finds that out, see `_lock`.
-            with suppress(OSError):
-                if _is_at(descriptor, self._path):
-                    self._path.unlink()
-        finally:
-            os.close(descriptor)
+        """Safe to call twice."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
-async def lock(path: Path, session: str) -> FileLock:
-    """Locks the file at `path`, made where it is missing. Raises `SessionBusy` at once, or `StoreError`."""
+async def lock(path: Path, make: Callable[[], Awaitable[None]]) -> FileLock:
+    """Locks the file at `path`; `make` is awaited where there is none.
+
+    Raises `BlockingIOError` at once while somebody holds the lock, and any other `OSError` of the file system.
+    """
     until = time.monotonic() + PATIENCE_SECONDS
-    try:
-        while True:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+    while True:
+        try:
             descriptor = _lock(path)
-            if descriptor is not None:
-                return FileLock(path, descriptor)
-            if time.monotonic() > until:
-                break
-            await asyncio.sleep(random.uniform(*PAUSE_SECONDS))
-    except BlockingIOError:
-        pass
-    except OSError as error:
-        raise explain_system(error, path, "lock") from error
-    raise SessionBusy(session, owner_of(path))
+        except FileNotFoundError:
+            await make()
+            continue
+        if descriptor is not None:
+            return FileLock(descriptor)
+        if time.monotonic() > until:
+            raise BlockingIOError(f"{path} is looked at all the time")
+        await asyncio.sleep(random.uniform(*PAUSE_SECONDS))
 
 
-def owner_of(path: Path) -> Owner | None:
-    """Who holds the lock, by its own account; None where nobody does, or has yet to say."""
+def make_file(path: Path) -> None:
+    """An empty file to lock, in a folder of its owner's alone."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living process holds the lock."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
+    except FileNotFoundError:
+        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        pid, _, host = os.read(descriptor, 1000).decode(errors="replace").partition(" ")
-        return Owner(int(pid), host.strip()) if pid.isdecimal() else None
-    else:
-        return None
+        return True
     finally:
         os.close(descriptor)
+    return False
 
 
 def _lock(path: Path) -> int | None:
-    """The descriptor of the locked file; None where that may be tried again at once.
+    """The descriptor of the locked file; None where it may be tried again at once.
 
-    Raises `BlockingIOError` where somebody holds the lock, and not only looks at it.
+    Raises `BlockingIOError` where somebody holds the lock, and does not only look at it.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(path, os.O_RDONLY)
     held = False
     try:
         try:
@@ -92,21 +86,9 @@ def _lock(path: Path) -> int | None:
             # Those who look share the lock with us; a holder does not.
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
-        held = _is_at(descriptor, path)
-        if not held:
-            return None
-        # Said without checking: on a full disk the lock is held all the same.
-        with suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode(), 0)
-        return descriptor
+        # Whoever deletes the file leaves the next one to lock another.
+        held = os.path.samestat(os.fstat(descriptor), os.stat(path))
+        return descriptor if held else None
     finally:
         if not held:
             os.close(descriptor)
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 import msgspec
 
-from planlog.log.store import Command, Row, SessionRecord
+from planlog.log.store import Command, Owner, Row, SessionRecord
 from planlog.log.store.refusals import check_append, exists, unknown, waiting
 
 PAGE_BYTES = 4 * 1024 * 1024
@@ -152,9 +152,18 @@ def withdraw(connection: apsw.Connection, key: int, command: str) -> bool:
     return waits
 
 
-def next_epoch(connection: apsw.Connection, key: int) -> int:
-    """Makes every lease that was given so far an old one."""
-    return connection.execute("UPDATE session SET epoch = epoch + 1 WHERE key = ? RETURNING epoch", (key,)).get
+def next_epoch(connection: apsw.Connection, key: int, holder: Owner) -> int:
+    """Makes every lease that was given so far an old one, and notes who has the new one."""
+    return connection.execute(
+        "UPDATE session SET epoch = epoch + 1, holder_pid = ?, holder_host = ? WHERE key = ? RETURNING epoch",
+        (holder.pid, holder.host, key),
+    ).get
+
+
+def holder_of(connection: apsw.Connection, key: int) -> Owner | None:
+    """Who had a lease last; None where nobody ever did."""
+    pid, host = next(connection.execute("SELECT holder_pid, holder_host FROM session WHERE key = ?", (key,)))
+    return None if pid is None else Owner(pid, host)
 
 
 def _waits(connection: apsw.Connection, key: int, command: str) -> bool:

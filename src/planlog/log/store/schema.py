@@ -15,7 +15,7 @@ MIGRATIONS = (
     """
     CREATE TABLE session (
         key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, cwd TEXT NOT NULL,
-        header BLOB NOT NULL, epoch INTEGER NOT NULL DEFAULT 0
+        header BLOB NOT NULL, epoch INTEGER NOT NULL DEFAULT 0, holder_pid INTEGER, holder_host TEXT
     ) STRICT;
     CREATE TABLE event (
         session INTEGER NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, time INTEGER NOT NULL, line BLOB NOT NULL,
@@ -36,13 +36,11 @@ VERSION = len(MIGRATIONS)
 def version_of(connection: apsw.Connection, path: Path) -> int:
     """The version that the database has, 0 for an empty one. Refuses what is not ours and what is newer."""
     # In one statement, for another process may be making the tables at this moment.
-    application, version, tables = next(
-        connection.execute(
-            """
-            SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
-                (SELECT count(*) FROM sqlite_schema)
-            """
-        )
+    ((application, version, tables),) = connection.execute(
+        """
+        SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
+            (SELECT count(*) FROM sqlite_schema)
+        """
     )
     if application == APPLICATION_ID and version > VERSION:
         raise StoreError(

@@ -6,6 +6,7 @@ write-ahead mode a reader never waits for a writer.
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -14,12 +15,12 @@ from typing import TypeVar
 
 import apsw
 
-from planlog.log.store import Command, Lease, Owner, Row, SessionRecord, Store, StoreError, queries
+from planlog.log.store import Command, Lease, Owner, Row, SessionBusy, SessionRecord, Store, StoreError, queries
 from planlog.log.store.batch import Work
 from planlog.log.store.database import Database
-from planlog.log.store.faults import LOCKED, explain
+from planlog.log.store.faults import LOCKED, explain, explain_system
 from planlog.log.store.home import Home
-from planlog.log.store.lease import FileLock, lock, owner_of
+from planlog.log.store.lease import FileLock, is_held, lock, make_file
 from planlog.log.store.opening import open_apart
 from planlog.log.store.patience import Patience, Wait
 from planlog.log.store.refusals import check_rows
@@ -111,17 +112,30 @@ class SqliteStore:
 
     async def acquire(self, session: str) -> SqliteLease:
         key = await self._key(session)
+        path = self._lock_path(key)
         self._writable()
-        held = await lock(self._lock_path(key), session)
         try:
-            epoch = await self._write(partial(queries.next_epoch, key=key))
+            held = await lock(path, lambda: self._write(lambda _: make_file(path)))
+        except BlockingIOError:
+            raise SessionBusy(session, await self.owner(session)) from None
+        except OSError as error:
+            raise explain_system(error, path, "lock") from error
+        try:
+            here = Owner(os.getpid(), os.uname().nodename)
+            epoch = await self._write(partial(queries.next_epoch, key=key, holder=here))
         except BaseException:
             held.release()
             raise
         return SqliteLease(session, epoch, held)
 
     async def owner(self, session: str) -> Owner | None:
-        return owner_of(self._lock_path(await self._key(session)))
+        key = await self._key(session)
+        path = self._lock_path(key)
+        try:
+            held = is_held(path)
+        except OSError as error:
+            raise explain_system(error, path, "look at") from error
+        return await self._read(partial(queries.holder_of, key=key)) if held else None
 
     def version(self) -> int:
         try:

@@ -61,12 +61,12 @@ async def test_a_holder_that_stands_still_keeps_its_lease(tmp_path: Path, on_dis
     await on_disk.acquire("s1")
 
 
-async def test_a_reused_pid_fools_nobody(tmp_path: Path, on_disk: SqliteStore) -> None:
-    lease = await begun(on_disk)
-    (lock,) = (tmp_path / "home" / "locks").iterdir()
-    await lease.release()
-    # As a holder that died leaves it, whose pid a living process has now.
-    lock.write_text(f"{os.getppid()} {os.uname().nodename}\n")
+async def test_a_reused_pid_fools_nobody(tmp_path: Path, on_disk: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    await on_disk.create(record("s1"))
+    # As a holder leaves it that died, and whose pid a living process of this machine has now.
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", os.getppid)
+        await (await on_disk.acquire("s1")).release()
     assert await on_disk.owner("s1") is None
     await on_disk.acquire("s1")
     assert await on_disk.owner("s1") == Owner(os.getpid(), os.uname().nodename)
