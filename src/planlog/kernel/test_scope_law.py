@@ -197,8 +197,11 @@ async def play(rule: Rule, drawn: list[Plan], story: list[tuple[str, int]], leav
         async with open_scope(given={GIVEN: GIVEN(None)}, rule=rule) as scope:
             for deed, number in [("add", n) for n in range(len(drawn))] + story:
                 await do(world, scope, drawn, deed, number)
-            # A death takes a few rounds of the loop to be noticed; time passes only when nothing else is to do.
-            await anyio.sleep(1)
+            # A death takes a few rounds of the loop to be noticed, also of a plugin that was killed before it stood;
+            # time passes only when nothing else is to do.
+            for _ in world.mounted:
+                await scope.settled()
+                await anyio.sleep(0.5)
             await scope.settled()
             assert {s.id for s in scope.status() if s.state == "failed"} == {
                 f"plugin-{number}" for number, entry in world.mounted.items() if entry.failed
