@@ -19,6 +19,7 @@ from planlog.agent.live import LiveProgress
 from planlog.agent.tasks import task_group
 from planlog.tools.call import run_call
 from planlog.tools.outcome import Outcome, denied
+from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Execution
 
 POOL = 10
@@ -53,7 +54,9 @@ class Calls:
         tool = self._desk.tools.get(call.name)
         if tool is None:
             return True, False
-        return tool.concurrency_safe, tool.needs_approval and self._desk.policy != "auto"
+        asks = tool.needs_approval and self._desk.policy != "auto"
+        # Nobody is asked about a call that cannot run: the registry says what is wrong with its arguments.
+        return tool.concurrency_safe, asks and not isinstance(check_arguments(tool.params, call.arguments), Violations)
 
     async def _start(self, calls: Sequence[Call], tasks: TaskGroup) -> None:
         safe, asks = self._kind(calls[0])
@@ -77,7 +80,7 @@ class Calls:
         self._ledger.add(decision.fact)
         if decision.allowed:
             return await self._log([call], decision.claims)
-        self._refuse(call, denied("the person said no"))
+        self._refuse(call, denied("it was not approved"))
         await self._ledger.commit(claims=decision.claims)
         return None
 

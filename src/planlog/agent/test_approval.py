@@ -50,7 +50,7 @@ async def test_a_call_that_was_allowed_runs_and_one_that_was_denied_does_not(hou
 14 approval/asked risk#call-1-2
 15 approval/decided denied
 16 tool/call risk#call-1-2({"text":"two"})
-17 tool/result [DENIED] call-1-2: 'Error: denied: the person said no; nothing was done, do not repeat this call unless asked to' <- [16]
+17 tool/result [DENIED] call-1-2: 'Error: denied: it was not approved; nothing was done, do not repeat this call unless asked to' <- [16]
 18 step/end 1.1
 19 step/start 1.2
 20 assistant/message 'Done.'
@@ -67,6 +67,15 @@ async def test_a_no_before_a_yes(house: House) -> None:
     await _answered(process, session, model, "no", "yes")
     assert process.done == ["two"]
     assert faults_of(await next_request(session)) == []
+
+
+async def test_nobody_is_asked_about_a_call_that_cannot_run(house: House) -> None:
+    session = await house.session()
+    model = Script([calls(call("risk", words="it")), {"text": "Done."}])
+    assert await house.run(session, model, policy="ask") == Completed()
+    text = await told(session)
+    assert "approval/asked" not in text
+    assert '"words" is not a declared property' in text
 
 
 async def test_a_policy_answers_without_asking(house: House) -> None:
