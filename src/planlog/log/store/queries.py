@@ -126,14 +126,15 @@ def append(
     if epoch is None:
         raise unknown(session)
     last = connection.execute("SELECT max(seq) FROM event WHERE session = ?", (key,)).get
-    gone = [command for command in claims if not _waits(connection, key, command)]
+    gone = [command for command in claims if not _waits(connection, key, command)] if claims else ()
     check_append(session, rows, head=0 if last is None else last + 1, epoch=epoch, lease=lease, gone=gone)
     for command in claims:
         connection.execute("DELETE FROM command WHERE session = ? AND id = ?", (key, command))
-    connection.executemany(
-        "INSERT INTO event (session, seq, type, time, line) VALUES (?, ?, ?, ?, ?)",
-        [(key, row.seq, row.type, row.time, row.line) for row in rows],
-    )
+    for row in rows:
+        connection.execute(
+            "INSERT INTO event (session, seq, type, time, line) VALUES (?, ?, ?, ?, ?)",
+            (key, row.seq, row.type, row.time, row.line),
+        )
 
 
 def send(connection: apsw.Connection, session: str, key: int, command: Command) -> None:

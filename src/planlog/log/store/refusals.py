@@ -7,7 +7,7 @@ from planlog.log.store import HeadMoved, LeaseLost, Row, SessionUnknown, StoreEr
 
 def check_rows(rows: Sequence[Row]) -> None:
     """Raises `ValueError` where `rows` do not follow on each other: a programming error, whatever the log holds."""
-    if rows and any(row.seq != rows[0].seq + index for index, row in enumerate(rows)):
+    if len(rows) > 1 and any(row.seq != rows[0].seq + index for index, row in enumerate(rows)):
         raise ValueError(f"rows are not contiguous: seqs {[row.seq for row in rows]}")
 
 

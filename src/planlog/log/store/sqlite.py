@@ -84,9 +84,9 @@ class SqliteStore:
 
     async def append(self, session: str, rows: Sequence[Row], *, lease: Lease, claims: Sequence[str] = ()) -> None:
         check_rows(rows)
-        key = await self._key(session)
+        key = self._keys.get(session) or await self._key(session)
         rows, claims, epoch = tuple(rows), tuple(claims), lease.epoch
-        await self._write(lambda connection: queries.append(connection, session, key, rows, epoch, claims))
+        await self._writable().run(lambda connection: queries.append(connection, session, key, rows, epoch, claims))
 
     async def read(
         self, session: str, start: int, *, types: frozenset[str] | None = None, limit: int = 500

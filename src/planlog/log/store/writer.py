@@ -61,7 +61,8 @@ class Writer:
         if self._closed is not None:
             raise StoreError(f"cannot save to {self._path}: the store is closed")
         outcome: Outcome[T] = Outcome(loop=self._loop)
-        return await known(outcome, partial(self._jobs.put, Job(work, outcome)))
+        job = Job(work, outcome)
+        return await known(outcome, lambda: self._jobs.put(job))
 
     async def close(self) -> None:
         """Commits what has been asked for, and closes the connection."""

@@ -1,0 +1,1 @@
+"""Experiments that a decision page rests on; each is run alone: python -m bench.experiments.NAME."""
