@@ -14,36 +14,36 @@ from planlog.model.model import Chunk
 FEATURE = "agent"
 
 
-class TurnStart(msgspec.Struct, frozen=True):
+class TurnStart(msgspec.Struct, frozen=True, gc=False):
     """Turn `turn` begins; turns count from 1."""
 
     turn: int
 
 
-class Completed(msgspec.Struct, frozen=True, tag_field="kind", tag="completed"):
+class Completed(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="completed"):
     """Nothing is owed any more."""
 
 
 AbortKind = Literal["user", "parent", "hook", "disposed"]
 
 
-class AbortReason(msgspec.Struct, frozen=True):
+class AbortReason(msgspec.Struct, frozen=True, gc=False):
     """Who stopped the turn: a person, the agent that started this one, a hook, or the program that is ending."""
 
     kind: AbortKind
 
 
-class Aborted(msgspec.Struct, frozen=True, tag_field="kind", tag="aborted"):
+class Aborted(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="aborted"):
     """Somebody stopped the turn."""
 
     reason: AbortReason
 
 
-class Blocked(msgspec.Struct, frozen=True, tag_field="kind", tag="blocked"):
+class Blocked(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="blocked"):
     """A hook refused the prompt."""
 
 
-class Failure(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Failure(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """What went wrong, in one line; `code` is the provider's, or ours (STEP_LIMIT, REFUSAL, …)."""
 
     message: str
@@ -52,38 +52,38 @@ class Failure(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     request_id: str | None = None
 
 
-class Failed(msgspec.Struct, frozen=True, tag_field="kind", tag="error"):
+class Failed(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="error"):
     """The turn could not go on."""
 
     error: Failure
 
 
-class MaxTokens(msgspec.Struct, frozen=True, tag_field="kind", tag="max-tokens"):
+class MaxTokens(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="max-tokens"):
     """The model's answer was cut off by its length limit."""
 
 
-class Interrupted(msgspec.Struct, frozen=True, tag_field="kind", tag="interrupted"):
+class Interrupted(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="interrupted"):
     """The process died in mid-turn; a repair wrote this."""
 
 
 EndReason = Completed | Aborted | Blocked | Failed | MaxTokens | Interrupted
 
 
-class TurnEnd(msgspec.Struct, frozen=True):
+class TurnEnd(msgspec.Struct, frozen=True, gc=False):
     """Turn `turn` is over."""
 
     turn: int
     reason: EndReason
 
 
-class StepMark(msgspec.Struct, frozen=True):
+class StepMark(msgspec.Struct, frozen=True, gc=False):
     """Step `step` of turn `turn` begins or ends; steps count from 1 in each turn."""
 
     turn: int
     step: int
 
 
-class UserMessage(msgspec.Struct, frozen=True):
+class UserMessage(msgspec.Struct, frozen=True, gc=False):
     """A message that was not said by the model: the message itself is the data."""
 
     id: str
@@ -92,7 +92,7 @@ class UserMessage(msgspec.Struct, frozen=True):
     content: list[ContentBlock]
 
 
-class AssistantChunk(msgspec.Struct, frozen=True):
+class AssistantChunk(msgspec.Struct, frozen=True, gc=False):
     """A piece of an answer, written while it streamed."""
 
     turn: int
@@ -100,7 +100,7 @@ class AssistantChunk(msgspec.Struct, frozen=True):
     chunk: Chunk
 
 
-class AssistantMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+class AssistantMessage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """An answer. `interrupted` says that it was cut, by a cancel or by the death of its process."""
 
     turn: int
@@ -110,7 +110,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     interrupted: Literal[True] | None = None
 
 
-class ToolCallLogged(msgspec.Struct, frozen=True, rename="camel"):
+class ToolCallLogged(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A call is about to run. `arguments` is the raw text that the model wrote, JSON or not."""
 
     turn: int
@@ -120,14 +120,14 @@ class ToolCallLogged(msgspec.Struct, frozen=True, rename="camel"):
     arguments: str
 
 
-class ResultError(msgspec.Struct, frozen=True):
+class ResultError(msgspec.Struct, frozen=True, gc=False):
     """The registry's word for what went wrong, beside the text that the model reads."""
 
     name: str
     code: str
 
 
-class ToolResultLogged(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolResultLogged(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What came of a call."""
 
     turn: int
@@ -137,14 +137,14 @@ class ToolResultLogged(msgspec.Struct, frozen=True, omit_defaults=True):
     meta: Any = None
 
 
-class RequestHeader(msgspec.Struct, frozen=True):
+class RequestHeader(msgspec.Struct, frozen=True, gc=False):
     """What stands before the messages of a request: written before a request, only when it differs from the last."""
 
     header: Any
     reason: Literal["initial", "resume", "change"]
 
 
-class RequestContext(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class RequestContext(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """Which model answers from here on; written only when it differs."""
 
     provider: str
@@ -152,7 +152,7 @@ class RequestContext(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     context_window: int | None = None
 
 
-class InboxSpliced(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class InboxSpliced(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """The inbox `target` lost `removed_count` messages at `start` and got `inserted` there."""
 
     target: Literal["next-turn", "next-step"]
@@ -162,7 +162,7 @@ class InboxSpliced(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     outcome: Literal["canceled"] | None = None
 
 
-class SessionTitle(msgspec.Struct, frozen=True, rename="camel"):
+class SessionTitle(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What the session is called from here on, made from the messages `message_seqs`."""
 
     title: str
@@ -170,7 +170,7 @@ class SessionTitle(msgspec.Struct, frozen=True, rename="camel"):
     source: Any
 
 
-class ApprovalAsked(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """Somebody has to say whether a call may run."""
 
     id: str
@@ -179,20 +179,20 @@ class ApprovalAsked(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     reason: str | None = None
 
 
-class ApprovalDecided(msgspec.Struct, frozen=True):
+class ApprovalDecided(msgspec.Struct, frozen=True, gc=False):
     """The answer to the question `id`."""
 
     id: str
     outcome: str
 
 
-class ApprovalPolicy(msgspec.Struct, frozen=True):
+class ApprovalPolicy(msgspec.Struct, frozen=True, gc=False):
     """Who answers from here on: `ask` a person, `auto` (yes to all), `deny` (no to all)."""
 
     policy: str
 
 
-class Retry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Retry(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """A request failed and will be made again after `delay_ms`; what it had streamed in this step is void.
 
     `retry` counts from 1 within the series `retry_id`; `mode` says what the delay follows, `policy_key` the limit.
@@ -210,7 +210,7 @@ class Retry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     max_retries: int | None = None
 
 
-class RetryStarted(msgspec.Struct, frozen=True, rename="camel"):
+class RetryStarted(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """The wait is over: the request is made again."""
 
     retry_id: str

@@ -31,33 +31,9 @@ class Nesting(msgspec.Struct, frozen=True):
 
 class _Mark(msgspec.Struct):
     turn: int
-    step: int = 0
-
-
-class _Call(msgspec.Struct, rename="camel"):
-    call_id: str
-
-
-class _Source(msgspec.Struct, rename="camel"):
-    call_id: str
-
-
-class _Answer(msgspec.Struct):
-    source: _Source
-
-
-class _Fault(msgspec.Struct):
-    code: str
-
-
-class _Result(msgspec.Struct):
-    message: _Answer
-    error: _Fault | None = None
 
 
 _marks = msgspec.json.Decoder(_Mark)
-_calls = msgspec.json.Decoder(_Call)
-_results = msgspec.json.Decoder(_Result)
 
 
 def _begin(first: Event | None) -> Nesting:
@@ -65,64 +41,66 @@ def _begin(first: Event | None) -> Nesting:
 
 
 def _advance(state: Nesting, event: Event, event_type: EventType[Any] | None) -> Nesting:
-    if event_type is not None and event_type.in_turn and not state.turn:
+    if event_type is None:
+        return state
+    if event_type.in_turn and not state.turn:
         raise Violation(
             event_type.feature,
             f"{event.type} appended outside any open turn (core execution events must be turn-enclosed)",
         )
     move = _MOVES.get(event.type)
-    return move(state, event) if move else state
+    return move(state, event, event_type.read(event)) if move else state
 
 
-def _turn_start(state: Nesting, event: Event) -> Nesting:
-    turn = _marks.decode(event.data).turn
+# The data below is what `planlog.agent.event` defines for each type; that module learns this rule with them.
+
+
+def _turn_start(state: Nesting, event: Event, data: Any) -> Nesting:
     if state.turn:
-        raise Violation(FEATURE, f"turn/start {turn} inside turn {state.turn}")
-    if turn != state.turns + 1:
-        raise Violation(FEATURE, f"turn/start {turn} after turn {state.turns}")
-    return Nesting(turns=turn, turn=turn)
+        raise Violation(FEATURE, f"turn/start {data.turn} inside turn {state.turn}")
+    if data.turn != state.turns + 1:
+        raise Violation(FEATURE, f"turn/start {data.turn} after turn {state.turns}")
+    return Nesting(turns=data.turn, turn=data.turn)
 
 
-def _turn_end(state: Nesting, event: Event) -> Nesting:
-    turn = _marks.decode(event.data).turn
-    if turn != state.turn:
-        raise Violation(FEATURE, f"turn/end {turn} while {_where(state)}")
+def _turn_end(state: Nesting, event: Event, data: Any) -> Nesting:
+    if data.turn != state.turn:
+        raise Violation(FEATURE, f"turn/end {data.turn} while {_where(state)}")
     if state.step:
-        raise Violation(FEATURE, f"turn/end {turn} inside step {state.step}")
+        raise Violation(FEATURE, f"turn/end {data.turn} inside step {state.step}")
     return Nesting(turns=state.turns)
 
 
-def _step_start(state: Nesting, event: Event) -> Nesting:
-    mark = _marks.decode(event.data)
-    if mark.turn != state.turn or state.step or mark.step != state.steps + 1:
-        raise Violation(FEATURE, f"step/start {mark.turn}.{mark.step} while {_where(state)}")
-    return Nesting(state.turns, state.turn, mark.step, mark.step, event.seq)
+def _step_start(state: Nesting, event: Event, data: Any) -> Nesting:
+    if data.turn != state.turn or state.step or data.step != state.steps + 1:
+        raise Violation(FEATURE, f"step/start {data.turn}.{data.step} while {_where(state)}")
+    return Nesting(state.turns, state.turn, data.step, data.step, event.seq)
 
 
-def _step_end(state: Nesting, event: Event) -> Nesting:
-    mark = _marks.decode(event.data)
-    if mark.turn != state.turn or mark.step != state.step or not state.step:
-        raise Violation(FEATURE, f"step/end {mark.turn}.{mark.step} while {_where(state)}")
+def _step_end(state: Nesting, event: Event, data: Any) -> Nesting:
+    if data.turn != state.turn or data.step != state.step or not state.step:
+        raise Violation(FEATURE, f"step/end {data.turn}.{data.step} while {_where(state)}")
     return Nesting(state.turns, state.turn, state.steps)
 
 
-def _tool_call(state: Nesting, event: Event) -> Nesting:
-    call = _calls.decode(event.data).call_id
-    if call in state.calls:
-        raise Violation(FEATURE, f'tool/call "{call}" while the call of that id has no result')
-    return msgspec.structs.replace(state, calls={**state.calls, call: event.seq})
+def _tool_call(state: Nesting, event: Event, data: Any) -> Nesting:
+    if data.call_id in state.calls:
+        raise Violation(FEATURE, f'tool/call "{data.call_id}" while the call of that id has no result')
+    return _with_calls(state, {**state.calls, data.call_id: event.seq})
 
 
-def _tool_result(state: Nesting, event: Event) -> Nesting:
-    result = _results.decode(event.data)
-    call = result.message.source.call_id
+def _tool_result(state: Nesting, event: Event, data: Any) -> Nesting:
+    call = getattr(data.message.source, "call_id", None)
     if call in state.calls:
-        rest = {other: seq for other, seq in state.calls.items() if other != call}
-        return msgspec.structs.replace(state, calls=rest)
-    not_started = result.error is not None and result.error.code == "TOOL_NOT_STARTED"
+        return _with_calls(state, {other: seq for other, seq in state.calls.items() if other != call})
+    not_started = data.error is not None and data.error.code == "TOOL_NOT_STARTED"
     if isinstance(event.surface_op, Replace) or not_started:
         return state
     raise Violation(FEATURE, f'tool/result for "{call}", which no open call has as its id')
+
+
+def _with_calls(state: Nesting, calls: dict[str, int]) -> Nesting:
+    return Nesting(state.turns, state.turn, state.steps, state.step, state.step_seq, calls)
 
 
 def _where(state: Nesting) -> str:
