@@ -207,7 +207,7 @@ class EventType(Generic[D]):
             need = "needs" if surface_op is None else "may not have"
             raise Violation(self.feature, f"{self.name} {need} a surfaceOp")
         encoded = lossless.encode(data)
-        copy = self._decode(encoded, self.name)
+        copy = self._decode(encoded)
         lossless.prove(data, encoded, copy)
         self._keep_rules(copy)
         return Fact(self.name, encoded, copy, surface_op, tuple(sources), self.ignorable)
@@ -216,24 +216,26 @@ class EventType(Generic[D]):
         """The typed view of an event's data. Raises `Violation` where this type cannot have written it."""
         if type(event.view) is self.data:
             return event.view
-        view = self._decode(event.data, f"{self.name} at seq {event.seq}")
+        view = self._decode(event.data, event.seq)
         msgspec.structs.force_setattr(event, "view", view)
         return view
 
     def check(self, event: Event) -> D:
         """`read`, and every rule of the type: for what is read back from a store or a file."""
         data = self.read(event)
-        self._keep_rules(data)
+        if self._check is not None:
+            self._keep_rules(data)
         return data
 
     def _keep_rules(self, data: D) -> None:
         if self._check and (broken := self._check(data)):
             raise Violation(self.feature, broken)
 
-    def _decode(self, data: bytes | msgspec.Raw, where: str) -> D:
+    def _decode(self, data: bytes | msgspec.Raw, seq: int | None = None) -> D:
         try:
             return self._decoder.decode(data)
         except (msgspec.MsgspecError, RecursionError) as error:
+            where = self.name if seq is None else f"{self.name} at seq {seq}"
             raise Violation(self.feature, self._misfit(data) or f"{where}: {error}") from error
 
     def _misfit(self, data: bytes | msgspec.Raw) -> str | None:

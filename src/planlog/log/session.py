@@ -16,9 +16,9 @@ from planlog.kernel.errors import PlanlogError
 from planlog.log.event import (
     KNOWN_TYPES,
     Event,
-    EventDamaged,
     Fact,
     Rule,
+    Violation,
     Vocabulary,
     check_envelope,
     read_line,
@@ -75,12 +75,12 @@ class Session:
         self, start: int = 0, *, types: frozenset[str] | None = None, limit: int = PAGE
     ) -> tuple[Event, ...]:
         """A page of committed events with seq >= `start`, checked as it is read; empty at the end."""
-        events = tuple(read_line(line) for line in await self._store.read(self.id, start, types=types, limit=limit))
-        for index, event in enumerate(events):
-            if types is None and event.seq != start + index:
-                raise SessionRefused(f"session {self.id} is damaged: seq {start + index} is missing")
-            self._check(event)
-        return events
+        events = [self._checked(line) for line in await self._store.read(self.id, start, types=types, limit=limit)]
+        if types is None:
+            for seq, event in enumerate(events, start):
+                if event.seq != seq:
+                    raise SessionRefused(f"session {self.id} is damaged: seq {seq} is missing")
+        return tuple(events)
 
     async def pages(self, start: int = 0, *, types: frozenset[str] | None = None) -> AsyncIterator[tuple[Event, ...]]:
         """All committed events from `start` on, page by page."""
@@ -216,24 +216,29 @@ class Session:
                             "update planlog to open it"
                         )
 
-    def _check(self, event: Event) -> None:
+    def _checked(self, line: bytes) -> Event:
+        event: Event | None = None
         try:
+            event = read_line(line)
             check_envelope(event)
             event_type = self._words.get(event.type)
             if event_type is not None:
                 event_type.check(event)
         except PlanlogError as error:
-            raise SessionRefused(f"session {self.id} is damaged at seq {event.seq}: {error}") from error
+            where = f" at seq {event.seq}" if event else ""
+            raise SessionRefused(f"session {self.id} is damaged{where}: {error}") from error
+        return event
 
     async def _catch_up(self) -> None:
         while True:
+            page = await self.read(self.head)
+            if not page:
+                return
             try:
-                page = await self.read(self.head)
-                if not page:
-                    return
-                self._commit(page, self._advance(self._rules, page))
-            except EventDamaged as error:
+                states = self._advance(self._rules, page)
+            except Violation as error:
                 raise SessionRefused(f"session {self.id} is damaged: {error}") from error
+            self._commit(page, states)
 
     def _advance(self, states: dict[Rule[Any], Any], events: Iterable[Event]) -> dict[Rule[Any], Any]:
         advanced = dict(states)

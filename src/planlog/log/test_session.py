@@ -262,6 +262,15 @@ async def test_damage_is_refused_with_its_place() -> None:
             await session.read()
 
 
+async def test_a_log_that_breaks_a_rule_is_refused_with_its_session() -> None:
+    async with opened() as (sessions, session):
+        lease = await sessions.store.acquire(session.id)
+        line = b'{"type":"test/note","seq":%d,"time":0,"data":{"text":"a"},"ignorable":true}'
+        await sessions.store.append(session.id, [Row(n, "test/note", 0, line % n) for n in (0, 1)], lease=lease)
+        with pytest.raises(SessionRefused, match=f"session {session.id} is damaged: .* a said twice"):
+            await session.refresh()
+
+
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "a" * 200, "a/b", "a\0b", "nosuchsession"])
 async def test_an_id_that_is_none_is_refused_before_storage_is_touched(name: str) -> None:
     async with opened() as (sessions, _):
