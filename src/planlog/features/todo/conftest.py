@@ -1,12 +1,13 @@
 """A house for the feature's tests: it is mounted by the real loader, over a store in memory."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.conftest import House as Machine
 
 from planlog.agent import event as conversation
 from planlog.agent.event import TURN_END, TURN_START, Completed, TurnEnd, TurnStart
@@ -103,3 +104,11 @@ def _items(*lines: str) -> list[Todo]:
 def items() -> Callable[..., list[Todo]]:
     """`items("[x] a", "[ ] b")` is the list that these lines show."""
     return _items
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """A person's machine, for tests of the real program in processes of its own."""
+    machine = Machine(tmp_path)
+    yield machine
+    machine.stop()
