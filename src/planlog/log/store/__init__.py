@@ -134,7 +134,10 @@ class Store(Protocol):
     async def read(
         self, session: str, start: int, *, types: frozenset[str] | None = None, limit: int = 500
     ) -> list[bytes]:
-        """Up to `limit` lines with seq >= `start`, in order, only of `types` if given. Empty at the end."""
+        """Up to `limit` lines with seq >= `start`, in order, only of `types` if given; fewer where lines are long.
+
+        Empty only at the end.
+        """
         ...
 
     async def last_of(self, session: str, types: Sequence[str]) -> bytes | None:
