@@ -122,10 +122,13 @@ def append(
     connection: apsw.Connection, session: str, key: int, rows: Sequence[Row], lease: int, claims: Sequence[str]
 ) -> None:
     """Writes `rows` and removes `claims`, or refuses."""
-    epoch = connection.execute("SELECT epoch FROM session WHERE key = ?", (key,)).get
-    if epoch is None:
+    # One statement for both: on a processor that has just been woken a second one costs 40 µs.
+    found = connection.execute(
+        "SELECT epoch, (SELECT max(seq) FROM event WHERE session = key) FROM session WHERE key = ?", (key,)
+    ).fetchone()
+    if found is None:
         raise unknown(session)
-    last = connection.execute("SELECT max(seq) FROM event WHERE session = ?", (key,)).get
+    epoch, last = found
     gone = [command for command in claims if not _waits(connection, key, command)] if claims else ()
     check_append(session, rows, head=0 if last is None else last + 1, epoch=epoch, lease=lease, gone=gone)
     for command in claims:
