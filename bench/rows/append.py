@@ -3,22 +3,26 @@
 import asyncio
 import os
 import queue
+import statistics
 import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import apsw
 import msgspec
-from planlog.log.store.sqlite import open_store
 
 from bench.measure import Row, micro, ratio_row
 from planlog.log.event import EventType, Vocabulary
 from planlog.log.projection import Projection
+from planlog.log.session import Session
 from planlog.log.sessions import Sessions
+from planlog.log.store.sqlite import open_store
 
 SIZE = 1_600
+BLOCK = 25
 
 
 class Blob(msgspec.Struct):
@@ -65,7 +69,7 @@ class BareWriter:
 
 def measure(quick: bool) -> list[Row]:
     """Two rows: one session alone, and 64 at once beside the raw rate of fdatasync."""
-    return asyncio.run(_measure(30 if quick else 1_500, 5 if quick else 60))
+    return asyncio.run(_measure(3 if quick else 80, 5 if quick else 60))
 
 
 async def _measure(blocks: int, rounds: int) -> list[Row]:
@@ -108,16 +112,14 @@ async def _measure(blocks: int, rounds: int) -> list[Row]:
 
 async def _many(sessions: Sessions, raw: int, line: bytes, rounds: int) -> Row:
     """64 sessions that append at once, each with its lease, a fold and one follower, for `rounds` appends each."""
-    from contextlib import AsyncExitStack
-
     taken: dict[str, list[float]] = {"fdatasync": [], "append": []}
     async with AsyncExitStack() as stack:
         opened = [await sessions.create(Path("/")) for _ in range(64)]
         seen = 0
 
-        async def follow(session: object) -> None:
+        async def follow(session: Session) -> None:
             nonlocal seen
-            async for batch in session.follow():  # type: ignore[attr-defined]
+            async for batch in session.follow():
                 seen += len(batch)
 
         followers = [asyncio.ensure_future(follow(session)) for session in opened]
@@ -143,12 +145,16 @@ async def _many(sessions: Sessions, raw: int, line: bytes, rounds: int) -> Row:
 
 
 async def _turns(calls: dict[str, Callable[[int], Awaitable[None]]], blocks: int) -> dict[str, list[float]]:
+    """Medians of blocks of `BLOCK` calls, whose order turns; the first round of blocks is not counted."""
     names = list(calls)
     taken: dict[str, list[float]] = {name: [] for name in names}
-    for block in range(blocks):
+    for block in range(blocks + 1):
         for name in names[block % len(names) :] + names[: block % len(names)]:
-            begin = time.perf_counter()
-            await calls[name](block)
-            if block >= 10:
-                taken[name].append(time.perf_counter() - begin)
+            seconds = []
+            for number in range(BLOCK):
+                begin = time.perf_counter()
+                await calls[name](block * BLOCK + number)
+                seconds.append(time.perf_counter() - begin)
+            if block:
+                taken[name].append(statistics.median(seconds))
     return taken
