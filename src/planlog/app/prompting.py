@@ -15,6 +15,7 @@ from planlog.agent.desk import Policy
 from planlog.agent.event import TURN_START, EndReason
 from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
+from planlog.app.failure import first_leaf
 from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
@@ -27,7 +28,7 @@ from planlog.kernel.scope import Scope
 from planlog.log.event import read_line
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
-from planlog.log.store import Store
+from planlog.log.store import Store, StoreLocked
 from planlog.log.text import clean_text
 from planlog.model.model import Model
 
@@ -96,6 +97,7 @@ async def _answer(
     else:
         viewer = Transcript(console, scope.get(StdioRenders), lambda reason: None, own=[message], quiet=wish.quiet)
     reason: EndReason | None = None
+    locked = False
     try:
         async with anyio.create_task_group() as tasks:
             show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
@@ -119,10 +121,14 @@ async def _answer(
                 )
             await follower.shown(session.head)
             tasks.cancel_scope.cancel()
+    except BaseException as error:
+        locked = isinstance(first_leaf(error), StoreLocked)
+        raise
     finally:
         signals.interrupt = None
-        if reason is None:
-            # Whoever comes next must not be surprised by a prompt that nobody waits for any more.
+        # Whoever comes next must not be surprised by a prompt that nobody waits for any more. But to take it back out
+        # of a database that was locked for so long would take as long again.
+        if reason is None and not locked:
             with anyio.CancelScope(shield=True), suppress(PlanlogError):
                 await agent.withdraw(session, message)
         viewer.finish()
