@@ -7,7 +7,7 @@ it is made by the checking factory of its `EventType` and gets `seq` and `time` 
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -93,6 +93,7 @@ class Replace(msgspec.Struct, frozen=True, gc=False, tag_field="op", tag="replac
 
 
 SurfaceOp = Literal["append"] | Replace
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Envelope(msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unknown_fields=True):
@@ -100,7 +101,7 @@ class Envelope(msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unk
 
     type: str
     seq: int
-    time: int
+    time: Int64
     data: msgspec.Raw
     surface_op: SurfaceOp | None = None
     source_event_seqs: list[int] | None = None

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from planlog.kernel.errors import PlanlogError
+from planlog.log.event import Int64
 
 FORMAT_VERSION = 0
 """The dsh log format; see docs/decisions for what it promises."""
@@ -25,7 +26,7 @@ class Header(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     type: str
     version: int
     id: str
-    created_at: int
+    created_at: Int64
     cwd: str = ""
     parent_session: str | None = None
     seed_length: int | None = None

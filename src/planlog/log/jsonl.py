@@ -1,7 +1,7 @@
 """A log as a file: a header line, then one event a line, split on LF bytes and nothing else.
 
-The file's commit marker is its last `turn/end`. What cannot be read after it was torn by a crash and is dropped with
-a notice; what cannot be read before it is damage, refused with its line number.
+The file's commit marker is its last `turn/end`. A line after it that is not whole JSON was torn by a crash: it is
+dropped, with what follows it and a notice. Whatever else is wrong with a line is refused with the line's number.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -12,8 +12,8 @@ import msgspec
 from planlog.kernel.errors import PlanlogError
 from planlog.log.event import KNOWN_TYPES, Event, Rule, Vocabulary, check_envelope, read_line
 from planlog.log.header import Header, read_header
-from planlog.log.sessions import Sessions
-from planlog.log.store import Row, SessionRecord
+from planlog.log.store import Row, SessionRecord, SessionUnknown, Store
+from planlog.log.store.refusals import exists
 from planlog.log.text import mend_escapes
 
 BATCH = 500
@@ -53,7 +53,7 @@ def read_file(lines: Iterable[bytes], words: Vocabulary) -> LogFile:
         try:
             event = check(mended, len(events))
         except PlanlogError as error:
-            if _commits_later(numbered):
+            if _whole(mended) or _commits_later(numbered):
                 raise FileRefused(f"line {number}: {error}") from error
             notices.append(f"line {number} and what follows it was torn by a crash and is left out: {error}")
             break
@@ -62,26 +62,44 @@ def read_file(lines: Iterable[bytes], words: Vocabulary) -> LogFile:
     return LogFile(header, header_line, events, notices)
 
 
-async def take_in(file: LogFile, sessions: Sessions) -> str:
-    """Writes a file's log to the store, byte for byte, as the session that its header names; returns its id."""
-    header = file.header
-    record = SessionRecord(header.id, header.created_at, header.cwd, file.header_line, 0, header.created_at)
-    await sessions.store.create(record)
-    lease = await sessions.store.acquire(header.id)
+async def take_in(file: LogFile, store: Store) -> str:
+    """Writes a file's log to the store, byte for byte, as the session that its header names; returns its id.
+
+    All or nothing, though in many commits: the session has a hidden id until it is whole, and what an attempt that was
+    cut short has left is removed by the next one.
+    """
+    header, hidden = file.header, f".{file.header.id}"
+    if any(record.id == header.id for record in await store.find(header.id)):
+        raise exists(header.id)
+    await _remove_leftover(hidden, store)
+    await store.create(SessionRecord(hidden, header.created_at, header.cwd, file.header_line, 0, header.created_at))
+    lease = await store.acquire(hidden)
     try:
         rows = [Row(event.seq, event.type, event.time, event.line) for event in file.events]
         for start in range(0, len(rows), BATCH):
-            await sessions.store.append(header.id, rows[start : start + BATCH], lease=lease)
+            await store.append(hidden, rows[start : start + BATCH], lease=lease)
+        await store.rename(hidden, header.id)
     finally:
         await lease.release()
     return header.id
 
 
-async def write_file(session: str, sessions: Sessions) -> AsyncIterator[bytes]:
+async def _remove_leftover(hidden: str, store: Store) -> None:
+    try:
+        lease = await store.acquire(hidden)
+    except SessionUnknown:
+        return
+    try:
+        await store.delete(hidden)
+    finally:
+        await lease.release()
+
+
+async def write_file(session: str, store: Store) -> AsyncIterator[bytes]:
     """The lines of a session's file, each with its LF, as they were taken in or written."""
-    yield (await sessions.store.record(session)).header + b"\n"
+    yield (await store.record(session)).header + b"\n"
     start = 0
-    while page := await sessions.store.read(session, start):
+    while page := await store.read(session, start):
         for line in page:
             yield line + b"\n"
         start += len(page)
@@ -119,6 +137,15 @@ class _Checker:
 
 class _Kind(msgspec.Struct):
     type: str = ""
+
+
+def _whole(line: bytes) -> bool:
+    """Whether a line is JSON, so that no crash has torn it."""
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return False
+    return True
 
 
 _kinds: Callable[[bytes], _Kind] = msgspec.json.Decoder(_Kind).decode

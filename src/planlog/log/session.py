@@ -25,6 +25,7 @@ from planlog.log.event import (
 )
 from planlog.log.projection import Projection
 from planlog.log.store import Command, Lease, Row, SessionRecord, Store
+from planlog.log.store.refusals import taken_over
 
 S = TypeVar("S")
 PAGE = 500
@@ -53,6 +54,7 @@ class Session:
         self._clock = clock
         self._lock = anyio.Lock(fast_acquire=True)
         self._lease: Lease | None = None
+        self._overtaken = False
         self._rules: dict[Rule[Any], Any] = {}
         self._views: dict[Projection[Any], Any] = {}
         self._recent: deque[Event] = deque(maxlen=RECENT)
@@ -126,7 +128,7 @@ class Session:
         lease = await self._store.acquire(self.id)
         try:
             await self.refresh()
-            self._lease = lease
+            self._lease, self._overtaken = lease, False
             yield lease
         finally:
             self._lease = None
@@ -148,6 +150,8 @@ class Session:
             lease = self._lease
             if lease is None:
                 raise LeaseMissing(f"append to session {self.id} without its lease")
+            if self._overtaken:
+                raise taken_over(self.id)
             now = self._clock() if time is None else time
             places = enumerate(facts, start=self.head)
             events = tuple((f if isinstance(f, Fact) else f(seq)).placed(seq, now) for seq, f in places)
@@ -234,6 +238,8 @@ class Session:
             page = await self.read(self.head)
             if not page:
                 return
+            # Nobody else writes while the lease is ours; so it is not, and rules would only speak of what follows.
+            self._overtaken = self._lease is not None
             try:
                 states = self._advance(self._rules, page)
             except Violation as error:

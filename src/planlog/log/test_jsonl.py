@@ -1,6 +1,7 @@
 """Logs travel as files: what dsh wrote is read, checked, and written back byte for byte."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,7 +12,7 @@ from planlog.agent.event import TYPES
 from planlog.agent.nesting import NESTING
 from planlog.log.event import Vocabulary
 from planlog.log.jsonl import FileRefused, read_file, take_in, write_file
-from planlog.log.sessions import Sessions
+from planlog.log.store import StoreError, StoreFull
 from planlog.log.store.memory import MemoryStore
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden"
@@ -21,9 +22,9 @@ END = b'{"type":"turn/end","seq":%d,"time":0,"data":{"turn":1,"reason":{"kind":"
 
 async def through_a_store(content: bytes, words: Vocabulary | None = None) -> bytes:
     words = words or Vocabulary()
-    sessions = Sessions(MemoryStore(), words)
-    session = await take_in(read_file(content.split(b"\n"), words), sessions)
-    return b"".join([line async for line in write_file(session, sessions)])
+    store = MemoryStore()
+    session = await take_in(read_file(content.split(b"\n"), words), store)
+    return b"".join([line async for line in write_file(session, store)])
 
 
 @pytest.mark.parametrize("name", ["todo", "bad", "bash"])
@@ -48,9 +49,7 @@ ODD = [
 
 async def test_odd_bytes_survive() -> None:
     content = b"\n".join([HEADER, *(note(seq, data) for seq, data in enumerate(ODD))]) + b"\n"
-    sessions = Sessions(MemoryStore(), Vocabulary())
-    session = await take_in(read_file(content.split(b"\n"), Vocabulary()), sessions)
-    assert b"".join([line async for line in write_file(session, sessions)]) == content
+    assert await through_a_store(content) == content
 
 
 values = st.recursive(
@@ -76,6 +75,46 @@ async def test_a_torn_last_line_is_dropped_with_a_notice() -> None:
         assert "line 3" in file.notices[0]
 
 
+class FullAfter(MemoryStore):
+    """A store whose disk is full after so many appends."""
+
+    def __init__(self, appends: int) -> None:
+        super().__init__()
+        self.left = appends
+
+    async def append(self, session: str, rows: Any, *, lease: Any, claims: Any = ()) -> None:
+        if self.left == 0:
+            raise StoreFull("cannot save: no space left on device")
+        self.left -= 1
+        await super().append(session, rows, lease=lease, claims=claims)
+
+
+async def test_an_import_that_was_cut_short_shows_nothing_and_can_be_made_again() -> None:
+    lines = [HEADER, *(note(seq, b"{}") for seq in range(1200))]
+    store = FullAfter(2)
+    with pytest.raises(StoreFull):
+        await take_in(read_file(lines, Vocabulary()), store)
+    assert await store.find("") == []
+    store.left = 100
+    assert await take_in(read_file(lines, Vocabulary()), store) == "s1"
+    assert b"".join([line async for line in write_file("s1", store)]) == b"\n".join(lines) + b"\n"
+    with pytest.raises(StoreError, match="s1"):
+        await take_in(read_file(lines, Vocabulary()), store)
+
+
+@pytest.mark.parametrize(
+    ("tail", "why"),
+    [
+        (b'{"type":"future/thing","seq":1,"time":0,"data":{}}', "newer program"),
+        (b'{"type":"feedback/record","seq":7,"time":0,"data":{}}', "seq 7 where 1 was due"),
+        (b'{"type":"feedback/record","seq":1,"time":9223372036854775808,"data":{}}', "not an event"),
+    ],
+)
+def test_no_crash_is_blamed_for_a_whole_line_that_is_wrong(tail: bytes, why: str) -> None:
+    with pytest.raises(FileRefused, match=rf"^line 3: .*{why}"):
+        read_file([HEADER, note(0, b"{}"), tail], Vocabulary())
+
+
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
@@ -99,6 +138,7 @@ def test_a_bad_line_before_a_later_turn_end_is_refused_with_its_number(bad: byte
         (HEADER.replace(b'"version":0', b'"version":1'), "newer program"),
         (HEADER.replace(b'"version":0', b'"version":-1'), "older program"),
         (HEADER.replace(b'"s1"', b'"../x"'), "session id"),
+        (HEADER.replace(b'"createdAt":0', b'"createdAt":9223372036854775808'), "not a session header"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(header: bytes, why: str) -> None:

@@ -17,7 +17,7 @@ from planlog.log.event import Event, EventType, Rule, Violation, Vocabulary
 from planlog.log.projection import Projection
 from planlog.log.session import LeaseMissing, Session, SessionRefused
 from planlog.log.sessions import Sessions
-from planlog.log.store import Command, Row, SessionBusy, SessionRecord, SessionUnknown, StoreFull
+from planlog.log.store import Command, LeaseLost, Row, SessionBusy, SessionRecord, SessionUnknown, StoreFull
 from planlog.log.store.memory import MemoryStore
 
 
@@ -197,6 +197,18 @@ async def test_a_waiter_hears_of_another_programs_commit() -> None:
                 await mine.changed(news)
                 assert [command.id for command in await mine.commands()] == ["c1"]
                 tasks.cancel_scope.cancel()
+
+
+async def test_a_writer_that_was_overtaken_is_told_so() -> None:
+    async with opened() as (sessions, session), session.lease() as lease:
+        await session.append(START.fact(Mark(1)))
+        await lease.release()
+        theirs = await sessions.store.acquire(session.id)
+        line = START.fact(Mark(2)).placed(1, 0).line
+        await sessions.store.append(session.id, [Row(1, "turn/start", 0, line)], lease=theirs)
+        await session.refresh()
+        with pytest.raises(LeaseLost, match=f"session {session.id} was taken over by another process"):
+            await session.append(NOTE.fact(Note("a")))
 
 
 class Cancels(MemoryStore):

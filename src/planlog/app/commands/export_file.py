@@ -22,9 +22,9 @@ def command(program: "TerminalProgram", session: str | None) -> int:
 
     async def task(scope: "Scope") -> int:
         from planlog.log.jsonl import write_file
-        from planlog.log.sessions import Sessions
+        from planlog.log.store import Store
 
-        async for line in write_file(await program.find_id(scope, session), scope.get(Sessions)):
+        async for line in write_file(await program.find_id(scope, session), scope.get(Store)):
             program.console.out.json_lines([line.removesuffix(b"\n")])
         return 0
 

@@ -31,7 +31,7 @@ def command(program: "TerminalProgram", file: str) -> int:
         from planlog.kernel.errors import PlanlogError
         from planlog.log.event import Vocabulary
         from planlog.log.jsonl import read_file, take_in
-        from planlog.log.sessions import Sessions
+        from planlog.log.store import Store
 
         try:
             data = sys.stdin.buffer.read() if file == "-" else await anyio.Path(file).read_bytes()
@@ -44,7 +44,7 @@ def command(program: "TerminalProgram", file: str) -> int:
             raise PlanlogError(f"{file}: {error}") from error
         for notice in log.notices:
             program.console.note(f"{file}: {notice}")
-        session = await take_in(log, scope.get(Sessions))
+        session = await take_in(log, scope.get(Store))
         program.write([(Span(f"session {session}: {len(log.events)} events"),)])
         return 0
 

@@ -108,14 +108,28 @@ class Lease(Protocol):
 
 
 class Store(Protocol):
-    """See the module's first paragraph. All methods may raise `StoreError`; those with an id, `SessionUnknown`."""
+    """See the module's first paragraph. All methods may raise `StoreError`; those with an id, `SessionUnknown`.
+
+    A session whose id begins with a dot is still being made: nobody sees it until it is renamed.
+    """
 
     async def create(self, record: SessionRecord) -> None:
         """Adds an empty session; durable when it returns."""
         ...
 
+    async def rename(self, session: str, name: str) -> None:
+        """Gives a session another id; durable when it returns."""
+        ...
+
+    async def delete(self, session: str) -> None:
+        """Removes a session with its log and commands, a bounded number of rows a commit; last of all its record.
+
+        Cut short, it is finished by another call. A session that is not there is no error.
+        """
+        ...
+
     async def find(self, prefix: str) -> list[SessionRecord]:
-        """Sessions whose id starts with `prefix`, newest activity first."""
+        """Sessions whose id starts with `prefix`, newest activity first; none whose id begins with a dot."""
         ...
 
     async def record(self, session: str) -> SessionRecord:

@@ -42,7 +42,10 @@ def explain(error: apsw.Error, path: Path, doing: str, number: int = 0) -> Store
     if isinstance(error, apsw.NotADBError):
         return StoreDamaged(f"{cannot}: the file is not a database; move it away or choose another home with --home")
     if isinstance(error, apsw.CorruptError):
-        return StoreDamaged(f"{cannot}: the database is damaged ({error}); planlog doctor says what can be saved")
+        return StoreDamaged(
+            f"{cannot}: the database is damaged ({error}); planlog export may save what can still be read, "
+            "another home is chosen with --home"
+        )
     if isinstance(error, apsw.ReadOnlyError):
         return StoreError(f"{cannot}: it may only be read; make it writable or choose another home with --home")
     if isinstance(error, apsw.IOError):

@@ -57,8 +57,23 @@ class MemoryStore:
         self._sessions[record.id] = _Kept(msgspec.structs.replace(record, head=0, updated_at=record.created_at))
         self._commits += 1
 
+    async def rename(self, session: str, name: str) -> None:
+        await cancel_shielded_checkpoint()
+        kept = self._kept(session)
+        if name in self._sessions:
+            raise exists(name)
+        kept.record = msgspec.structs.replace(kept.record, id=name)
+        self._sessions[name] = self._sessions.pop(session)
+        self._commits += 1
+
+    async def delete(self, session: str) -> None:
+        await cancel_shielded_checkpoint()
+        if self._sessions.pop(session, None) is not None:
+            self._commits += 1
+
     async def find(self, prefix: str) -> list[SessionRecord]:
-        records = [kept.record for session, kept in self._sessions.items() if session.startswith(prefix)]
+        visible = [kept.record for kept in self._sessions.values() if not kept.record.id.startswith(".")]
+        records = [record for record in visible if record.id.startswith(prefix)]
         return sorted(records, key=lambda record: (-record.updated_at, record.id))
 
     async def record(self, session: str) -> SessionRecord:

@@ -40,7 +40,8 @@ def record_of(connection: apsw.Connection, session: str) -> SessionRecord:
 def records_after(connection: apsw.Connection, prefix: str, after: str, limit: int) -> list[SessionRecord]:
     """Up to `limit` sessions with that prefix whose id comes after `after`, in the order of ids."""
     rows = connection.execute(
-        RECORDS + "WHERE session.id > ?1 AND session.id >= ?2 AND session.id < ?3 ORDER BY session.id LIMIT ?4",
+        RECORDS + "WHERE session.id > ?1 AND session.id >= ?2 AND session.id < ?3 AND session.id NOT LIKE '.%'"
+        " ORDER BY session.id LIMIT ?4",
         (after, prefix, prefix + chr(0x10FFFF), limit),
     )
     return [SessionRecord(*row) for row in rows]
@@ -116,6 +117,26 @@ def create(connection: apsw.Connection, record: SessionRecord) -> None:
         "INSERT INTO session (id, created_at, cwd, header) VALUES (?, ?, ?, ?)",
         (record.id, record.created_at, record.cwd, record.header),
     )
+
+
+def rename(connection: apsw.Connection, session: str, name: str) -> None:
+    if connection.execute("SELECT 1 FROM session WHERE id = ?", (name,)).get:
+        raise exists(name)
+    if not connection.execute("UPDATE session SET id = ? WHERE id = ? RETURNING 1", (name, session)).get:
+        raise unknown(session)
+
+
+def delete_some(connection: apsw.Connection, key: int, limit: int) -> bool:
+    """Removes up to `limit` events from the end of a log, or the session where none are left; True once it is gone."""
+    connection.execute(
+        "DELETE FROM event WHERE rowid IN (SELECT rowid FROM event WHERE session = ? ORDER BY seq DESC LIMIT ?)",
+        (key, limit),
+    )
+    if connection.changes():
+        return False
+    connection.execute("DELETE FROM command WHERE session = ?", (key,))
+    connection.execute("DELETE FROM session WHERE key = ?", (key,))
+    return True
 
 
 def append(

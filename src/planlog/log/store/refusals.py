@@ -17,11 +17,16 @@ def check_append(session: str, rows: Sequence[Row], *, head: int, epoch: int, le
     `epoch` is the current one, `lease` the writer's; `gone` are the commands that it claims and that nobody keeps.
     """
     if lease != epoch:
-        raise LeaseLost(f"session {session} was taken over by another process; nothing more is written from here")
+        raise taken_over(session)
     if gone:
         raise LeaseLost(f"session {session}: command {gone[0]} is gone, somebody withdrew or claimed it")
     if rows and rows[0].seq != head:
         raise HeadMoved(f"session {session} has grown: the next event is seq {head}, not {rows[0].seq}")
+
+
+def taken_over(session: str) -> LeaseLost:
+    """Somebody else has the lease now."""
+    return LeaseLost(f"session {session} was taken over by another process; nothing more is written from here")
 
 
 def unknown(session: str) -> SessionUnknown:

@@ -11,10 +11,11 @@ APPLICATION_ID = 0x706C6F67
 
 MIGRATIONS = (
     # Sessions have small keys, for these are repeated in each row and each index entry of the log.
+    # A key is never given twice: whoever still thinks of a session that was deleted must not meet its successor.
     # In an event, `line` comes last: whoever wants only the time of a row reads no overflow pages.
     """
     CREATE TABLE session (
-        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, cwd TEXT NOT NULL,
+        key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, cwd TEXT NOT NULL,
         header BLOB NOT NULL, epoch INTEGER NOT NULL DEFAULT 0, holder_pid INTEGER, holder_host TEXT
     ) STRICT;
     CREATE TABLE event (

@@ -15,7 +15,18 @@ from typing import TypeVar
 
 import apsw
 
-from planlog.log.store import Command, Lease, Owner, Row, SessionBusy, SessionRecord, Store, StoreError, queries
+from planlog.log.store import (
+    Command,
+    Lease,
+    Owner,
+    Row,
+    SessionBusy,
+    SessionRecord,
+    SessionUnknown,
+    Store,
+    StoreError,
+    queries,
+)
 from planlog.log.store.batch import Work
 from planlog.log.store.database import Database
 from planlog.log.store.faults import LOCKED, explain, explain_system
@@ -27,6 +38,9 @@ from planlog.log.store.refusals import check_rows
 from planlog.log.store.writer import Writer
 
 T = TypeVar("T")
+
+BULK = 500
+"""Rows that one commit may remove, so that the lock is never held for long."""
 
 RECORDS = 200
 """Sessions that are listed before the loop gets a turn."""
@@ -69,6 +83,17 @@ class SqliteStore:
 
     async def create(self, record: SessionRecord) -> None:
         await self._write(partial(queries.create, record=record))
+
+    async def rename(self, session: str, name: str) -> None:
+        await self._write(partial(queries.rename, session=session, name=name))
+        self._keys.pop(session, None)
+
+    async def delete(self, session: str) -> None:
+        with suppress(SessionUnknown):
+            key = await self._key(session)
+            while not await self._write(partial(queries.delete_some, key=key, limit=BULK)):
+                pass
+            self._keys.pop(session)
 
     async def find(self, prefix: str) -> list[SessionRecord]:
         found: list[SessionRecord] = []

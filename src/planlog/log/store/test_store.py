@@ -39,6 +39,35 @@ async def test_an_id_is_given_once(store: Store) -> None:
     assert (await store.record("s1")).created_at == 7
 
 
+async def test_a_session_that_is_being_made_is_seen_by_nobody_until_it_has_its_name(store: Store) -> None:
+    lease = await begun(store, ".s1")
+    await store.append(".s1", rows(0, "a", "b"), lease=lease)
+    assert await store.find("") == []
+    await store.create(record("s2"))
+    with pytest.raises(StoreError, match='session "s2" exists already'):
+        await store.rename(".s1", "s2")
+    await store.rename(".s1", "s1")
+    await lease.release()
+    assert [kept.id for kept in await store.find("s1")] == ["s1"]
+    assert await store.read("s1", 0) == [row.line for row in rows(0, "a", "b")]
+    with pytest.raises(SessionUnknown):
+        await store.read(".s1", 0)
+
+
+async def test_a_deleted_session_is_gone_and_a_new_one_of_its_name_is_empty(store: Store) -> None:
+    lease = await begun(store)
+    await store.append("s1", rows(0, *["a"] * 1300), lease=lease)
+    await store.send("s1", prompt("c1"))
+    await store.delete("s1")
+    await store.delete("s1")
+    assert await store.find("") == []
+    await store.create(record("s1"))
+    assert (await store.record("s1")).head == 0
+    assert await store.commands("s1") == []
+    with pytest.raises((LeaseLost, SessionUnknown)):
+        await store.append("s1", rows(0, "a"), lease=lease)
+
+
 async def test_no_answer_about_a_session_that_nobody_made(store: Store) -> None:
     lease = await begun(store)
     for call in (
@@ -52,6 +81,7 @@ async def test_no_answer_about_a_session_that_nobody_made(store: Store) -> None:
         store.withdraw("s2", "c1"),
         store.acquire("s2"),
         store.owner("s2"),
+        store.rename("s2", "s3"),
     ):
         with pytest.raises(SessionUnknown, match='no session "s2"'):
             await call
