@@ -1,13 +1,17 @@
 """What is promised about the plan, seen through the real program: every command is a process of its own."""
 
 import json
+import signal
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.acceptance.conftest import House as Machine
+from tests.acceptance.test_two_processes import Gate
 from tests.faults.scene import LISTS, make_scene
 
 from planlog.features.todo.event import STATUSES
@@ -242,6 +246,95 @@ def test_whatever_stands_beside_the_list_comes_back_byte_for_byte(
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(machine.planlog("plan", "odd", "--json", **home).stdout)["todos"] == standing
     assert machine.planlog("export", "odd", **home).stdout.encode() == content
+
+
+def test_a_plan_that_is_left_open_costs_no_further_request_and_no_reminder(machine: Machine) -> None:
+    writes = [write(f"[~] step {number}", "[ ] rest") for number in range(8)]
+    model = machine.script(*writes, {"text": "All done."}, {"text": "never asked for"})
+    done = machine.planlog("run", "-m", model, "plan")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "All done.")
+    types = [event["type"] for event in machine.events()]
+    assert (types.count("assistant/message"), types.count("user/message")) == (9, 1)
+    assert machine.json("plan")["todos"] == todos("[~] step 7", "[ ] rest")
+    refusals = machine.script(*[{"tool_calls": [{"name": "todo_write", "arguments": {}}]}] * 30)
+    done = machine.planlog("run", "-m", refusals, "plan")
+    assert (done.returncode, "5 times in a row" in done.stderr) == (1, True)
+    same = machine.script(*[write("[~] a")] * 30)
+    done = machine.planlog("run", "-m", same, "plan")
+    assert (done.returncode, "in a row" in done.stderr) == (1, True)
+
+
+def ends_by_itself(process: "Popen[Any]", gate: Gate) -> None:
+    gate.open()
+
+
+def is_told(number: signal.Signals) -> Callable[["Popen[Any]", Gate], None]:
+    def tell(process: "Popen[Any]", gate: Gate) -> None:
+        process.send_signal(number)
+
+    return tell
+
+
+@pytest.mark.parametrize(
+    ("last", "end", "reason"),
+    [
+        ({"text": "Done."}, ends_by_itself, "completed"),
+        ({"error": {"status": 400, "message": "no"}}, ends_by_itself, "error"),
+        (DONE, is_told(signal.SIGINT), "aborted"),
+        (DONE, is_told(signal.SIGTERM), "aborted"),
+        (DONE, is_told(signal.SIGKILL), "interrupted"),
+    ],
+    ids=["completed", "failed", "interrupted by Ctrl-C", "terminated", "killed"],
+)
+def test_however_a_turn_ends_the_plan_is_left_as_the_model_wrote_it(
+    machine: Machine, last: dict[str, Any], end: Callable[["Popen[Any]", Gate], None], reason: str
+) -> None:
+    gate = Gate(machine)
+    model = machine.script(write("[x] a", "[~] b"), gate.reply, last)
+    process = machine.start("run", "-m", model, "--approve", "auto", "plan")
+    gate.reached()
+    end(process, gate)
+    process.communicate(timeout=20)
+    assert machine.json("plan")["todos"] == todos("[x] a", "[~] b")
+    assert machine.json("sessions")[0]["running"] is False
+    shown = machine.planlog("show").stdout
+    assert "[~] b" in shown
+    assert machine.planlog("run", "--continue", "-m", machine.script(DONE), "on").returncode == 0
+    ends = [event["data"]["reason"]["kind"] for event in machine.events() if event["type"] == "turn/end"]
+    assert ends == [reason, "completed"]
+
+
+def test_sessions_that_plan_at_the_same_time_keep_their_plans_apart(machine: Machine) -> None:
+    planned = {name: todos(f"[x] {name} 1", f"[~] {name} 2") for name in "abc"}
+    running = [
+        machine.start(
+            "run", "-m", machine.script(write(f"[~] {name} 1"), write(f"[x] {name} 1", f"[~] {name} 2"), DONE), name
+        )
+        for name in planned
+    ]
+    assert [process.communicate(timeout=20) and process.returncode for process in running] == [0, 0, 0]
+    listed = machine.json("sessions")
+    assert {session["title"]: session["todos"] for session in listed} == planned
+    for session in listed:
+        written = [event["data"]["todos"] for event in machine.events(session["id"]) if event["type"] == "todo/write"]
+        assert written[-1] == planned[session["title"]]
+        assert len(written) == 2
+
+
+def test_the_plan_does_not_depend_on_how_the_tool_was_called(machine: Machine) -> None:
+    [golden] = [path for path in GOLDEN if path.stem == "todo"]
+    renamed = machine.folder / "renamed.jsonl"
+    renamed.write_bytes(golden.read_bytes().replace(b'"todo_write"', b'"TodoWrite2"'))
+    for path in (golden, renamed):
+        home = {"PLANLOG_HOME": str(machine.folder.parent / path.stem)}
+        assert machine.planlog("import", str(path), **home).returncode == 0
+    ours, theirs = (
+        machine.planlog("plan", session, "--json", PLANLOG_HOME=str(machine.folder.parent / path.stem)).stdout
+        for path in (golden, renamed)
+        for session in [json.loads(path.read_bytes().partition(b"\n")[0])["id"]]
+    )
+    assert json.loads(ours)["todos"]
+    assert ours == theirs
 
 
 def test_the_lists_of_the_scene_that_faults_are_thrown_at_are_written(tmp_path: Path) -> None:
