@@ -189,6 +189,25 @@ async def test_a_start_can_be_cancelled_and_may_await_while_it_cleans_up() -> No
         assert scope.failures == ()
 
 
+async def test_a_start_that_outlives_its_deadline_is_closed_and_nothing_starts_on_it() -> None:
+    story = Story()
+
+    async def deaf() -> AsyncGenerator[Words]:
+        try:
+            await anyio.sleep_forever()
+        except asyncio.CancelledError:
+            story.append("heard nothing")
+        yield Words()
+        await anyio.sleep(1)
+        story.append("words close")
+
+    mounts = [mount_plugin("deaf", deaf), mount_plugin("tools", tools)]
+    async with open_scope(mounts, {Story: story}) as scope:
+        assert str(await scope.failure()) == "deaf did not start within 10 s"
+        assert story == ["heard nothing", "words close"]
+        assert str(scope.status()[1]) == "tools is waiting for Words"
+
+
 @pytest.mark.parametrize("removed", [True, False])
 async def test_a_teardown_that_hangs_is_cut_off_and_told(removed: bool) -> None:
     async def stubborn() -> AsyncGenerator[None]:
