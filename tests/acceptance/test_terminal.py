@@ -1,5 +1,6 @@
 """The program on a terminal: colours, questions, Ctrl-C, and a window that is closed."""
 
+import json
 import os
 from typing import Any
 
@@ -36,6 +37,18 @@ def test_everything_but_a_yes_is_a_no(house: House, keys: str) -> None:
     assert terminal.finish() == 0
     assert not (house.folder / "done").exists()
     assert "I will not." in terminal.screen
+
+
+def test_nobody_is_asked_to_approve_what_is_not_shown(house: House) -> None:
+    # Some models send the arguments as a string that holds an object; the tool understands it.
+    hidden = {"tool_calls": [{"name": "bash", "arguments": json.dumps(json.dumps({"command": "touch done"}))}]}
+    terminal = Terminal(house, "run", "-m", house.script(hidden, {"text": "end"}), "do it")
+    while "Allow it? [y/N] " not in terminal.screen and "so it is denied" not in terminal.screen:
+        terminal.read_more()
+    assert ("Allow it?" in terminal.screen) == ("  command: touch done\r\n" in terminal.screen)
+    terminal.type("y\n")
+    assert terminal.finish() == 0
+    assert (house.folder / "done").exists() == ("command: touch done" in terminal.screen)
 
 
 def test_keys_that_were_typed_before_a_question_do_not_answer_it(house: House) -> None:

@@ -31,6 +31,7 @@ from planlog.log.sessions import Sessions
 from planlog.log.store import Store, StoreLocked
 from planlog.log.text import clean_text
 from planlog.model.model import Model
+from planlog.tools.tool import Tools
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -101,7 +102,7 @@ async def _answer(
     try:
         async with anyio.create_task_group() as tasks:
             show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
-            questions = Questions(console, agent, store, session, tasks)
+            questions = Questions(console, agent, scope.get(Tools), store, session, tasks)
             follower = Follower(session, [show, questions.event], after)
             ears = Ears(viewer)
             tasks.start_soon(follower.follow)

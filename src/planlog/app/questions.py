@@ -4,6 +4,7 @@ import os
 import sys
 import termios
 from collections.abc import Iterator
+from typing import Any
 
 import anyio
 import msgspec
@@ -17,6 +18,8 @@ from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.log.store import Store
 from planlog.model.message import ToolCall
+from planlog.tools.schema import Violations, check_arguments
+from planlog.tools.tool import Tool, Tools
 
 SHOWN_LINES = 60
 YES = ("y", "yes")
@@ -25,9 +28,12 @@ YES = ("y", "yes")
 class Questions:
     """Answers what is asked while this process runs the session; another process asks its own person."""
 
-    def __init__(self, console: Console, agent: Agent, store: Store, session: Session, tasks: TaskGroup) -> None:
+    def __init__(
+        self, console: Console, agent: Agent, tools: Tools, store: Store, session: Session, tasks: TaskGroup
+    ) -> None:
         self._console = console
         self._agent = agent
+        self._tools = tools
         self._store = store
         self._session = session
         self._tasks = tasks
@@ -60,44 +66,51 @@ class Questions:
             )
             await self._agent.answer(self._session, asked.id, "denied")
             return
+        lines = self._question(asked)
+        if lines is None:
+            self._console.note(f"what {asked.tool_name} would run cannot be shown, so it is denied")
+            await self._agent.answer(self._session, asked.id, "denied")
+            return
         async with self._one_at_a_time:
             allowed: bool | None = None
             with scope:
-                allowed = await self._ask(asked)
+                allowed = await self._ask(lines)
             if allowed is None:
                 self._console.note("answered elsewhere")
             else:
                 await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied")
 
-    async def _ask(self, asked: ApprovalAsked) -> bool:
-        self._console.note_lines(question(asked, self._calls.get(asked.call_id or "")))
+    def _question(self, asked: ApprovalAsked) -> list[Line] | None:
+        call, tool = self._calls.get(asked.call_id or ""), self._tools.get(asked.tool_name)
+        return question(asked, tool, call.arguments) if call and tool else None
+
+    async def _ask(self, lines: list[Line]) -> bool:
+        self._console.note_lines(lines)
         # What was typed before the question was no answer to it; what is typed from the moment it stands there is.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         self._console.ask("Allow it? [y/N] ")
         return (await typed_line()).strip().lower() in YES
 
 
-def question(asked: ApprovalAsked, call: ToolCall | None) -> list[Line]:
-    """What is asked, with every argument in full: what is hidden cannot be judged."""
+def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list[Line] | None:
+    """What is asked, with every parameter as the tool will get it: what is hidden cannot be judged.
+
+    None where that is not known, because the tool would refuse the arguments.
+    """
+    params = check_arguments(tool.params, arguments)
+    if isinstance(params, Violations):
+        return None
     lines: list[Line] = [(Span(f"{asked.tool_name} wants to run:", "busy"),)]
-    if call is not None:
-        rows = list(_argument_lines(call.arguments))
-        lines += [(Span(f"  {row}"),) for row in rows[:SHOWN_LINES]]
-        if len(rows) > SHOWN_LINES:
-            lines.append((Span(f"  … and {len(rows) - SHOWN_LINES} more lines that are not shown", "bad"),))
+    rows = list(_parameter_lines(msgspec.to_builtins(params)))
+    lines += [(Span(f"  {row}"),) for row in rows[:SHOWN_LINES]]
+    if len(rows) > SHOWN_LINES:
+        lines.append((Span(f"  … and {len(rows) - SHOWN_LINES} more lines that are not shown", "bad"),))
     if asked.reason:
         lines.append((Span(f"  ({asked.reason})", "dim"),))
     return lines
 
 
-def _argument_lines(arguments: str) -> Iterator[str]:
-    try:
-        values = msgspec.json.decode(arguments)
-    except msgspec.MsgspecError:
-        values = arguments
-    if not isinstance(values, dict):
-        yield from arguments.split("\n")
-        return
+def _parameter_lines(values: dict[str, Any]) -> Iterator[str]:
     for name, value in values.items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         first, *rest = text.split("\n")
