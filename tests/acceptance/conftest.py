@@ -4,11 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import anyio
 import pytest
+
+from planlog.agent.agent import Agent
+from planlog.app.compose import open_program
+from planlog.app.shipped import find_composition
+from planlog.log.session import Session
+from planlog.log.sessions import Sessions
+from planlog.log.store.home import Home
+
+T = TypeVar("T")
 
 COMMAND = [sys.executable, "-m", "planlog"]
 
@@ -72,6 +82,18 @@ class House:
         done = self.planlog("log", *([session] if session else []))
         assert done.returncode == 0, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def elsewhere(self, work: Callable[[Agent, Session], Awaitable[T]]) -> T:
+        """What another process does with the newest session; here it is the test's own."""
+
+        async def run() -> T:
+            roles = ("event", "fold", "service", "tool")
+            async with open_program(find_composition("stdio"), roles, Home(self.home), {}) as scope:
+                sessions = scope.get(Sessions)
+                newest = (await sessions.store.find(""))[0].id
+                return await work(scope.get(Agent), await sessions.open(newest))
+
+        return anyio.run(run)
 
     def stop(self) -> None:
         """Kills what a failed test left behind."""

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from planlog.agent.agent import Agent
+from planlog.agent.approval import APPROVALS
+from planlog.log.session import Session
 from tests.acceptance.conftest import House
 from tests.acceptance.terminal import Terminal
 from tests.acceptance.test_signals import is_gone
@@ -69,6 +72,37 @@ def test_keys_that_were_typed_before_a_question_do_not_answer_it(house: House) -
     assert not (house.folder / "done").exists()
 
 
+def test_a_question_ends_with_its_turn_and_the_next_one_is_asked(house: House) -> None:
+    house.planlog("run", "-m", house.script({"text": "Hello!"}), "hello")
+    house.elsewhere(lambda agent, session: agent.prompt(session, "one"))
+    model = house.script(bash("touch one"), bash("touch two"), {"text": "Done."})
+    terminal = Terminal(house, "run", "--continue", "-m", model, "two")
+    terminal.wait_for("command: touch one")
+    terminal.wait_for("Allow it? [y/N] ")
+    house.elsewhere(lambda agent, session: agent.cancel(session))
+    terminal.wait_for("command: touch two")
+    while terminal.screen.count("Allow it? [y/N] ") < 2:
+        terminal.read_more()
+    terminal.type("y\n")
+    terminal.wait_for("Done.")
+    assert terminal.finish() == 0
+    assert "answered elsewhere" not in terminal.screen
+    assert [(house.folder / name).exists() for name in ("one", "two")] == [False, True]
+
+
+def test_a_question_that_is_answered_elsewhere_is_over(house: House) -> None:
+    async def say_no(agent: Agent, session: Session) -> None:
+        [asked] = await session.view(APPROVALS)
+        await agent.answer(session, asked.id, "denied")
+
+    terminal = Terminal(house, "run", "-m", house.script(bash("touch done"), {"text": "Never mind."}), "do it")
+    terminal.wait_for("Allow it? [y/N] ")
+    house.elsewhere(say_no)
+    terminal.wait_for("answered elsewhere")
+    assert terminal.finish() == 0
+    assert not (house.folder / "done").exists()
+
+
 def test_ctrl_c_at_a_question_ends_the_turn(house: House) -> None:
     terminal = Terminal(house, "run", "-m", house.script(bash("touch done"), {"text": "never"}), "do it")
     terminal.wait_for("Allow it? [y/N] ")
@@ -76,6 +110,21 @@ def test_ctrl_c_at_a_question_ends_the_turn(house: House) -> None:
     assert terminal.finish() == 130
     assert house.events()[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
     assert not (house.folder / "done").exists()
+
+
+def test_ctrl_c_in_an_older_turn_takes_the_own_prompt_back_and_ends(house: House) -> None:
+    house.planlog("run", "-m", house.script({"text": "Hello!"}), "hello")
+    house.elsewhere(lambda agent, session: agent.prompt(session, "one"))
+    terminal = Terminal(house, "run", "--continue", "-m", house.script(bash("touch done"), {"text": "never"}), "two")
+    terminal.wait_for("Allow it? [y/N] ")
+    terminal.type("\x03")
+    assert terminal.finish() == 130
+    ends = [event["data"] for event in house.events() if event["type"] == "turn/end"]
+    assert [(end["turn"], end["reason"]["kind"]) for end in ends] == [(1, "completed"), (2, "aborted")]
+    assert ends[1]["reason"]["reason"] == {"kind": "user"}
+    house.planlog("run", "--continue", "-m", house.script({"text": "Back."}), "three")
+    texts = [event["data"]["content"][0]["text"] for event in house.events() if event["type"] == "user/message"]
+    assert texts == ["hello", "one", "three"]
 
 
 def test_a_second_ctrl_c_does_not_wait(house: House) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from planlog.agent.agent import Agent
-from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, ASSISTANT_MESSAGE, ApprovalAsked
+from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, ASSISTANT_MESSAGE, TURN_END, ApprovalAsked
 from planlog.faces.renders import Line, Span
 from planlog.faces.stdio.console import Console
 from planlog.log.event import Event
@@ -40,6 +40,7 @@ class Questions:
         self._one_at_a_time = anyio.Lock()
         self._calls: dict[str, ToolCall] = {}
         self._open: dict[str, anyio.CancelScope] = {}
+        self._shown = ""
 
     def event(self, event: Event) -> None:
         """Takes notice of calls, questions and answers."""
@@ -51,34 +52,43 @@ class Questions:
             self._open[asked.id] = anyio.CancelScope()
             self._tasks.start_soon(self._settle, asked, self._open[asked.id])
         elif event.type == APPROVAL_DECIDED.name:
-            scope = self._open.pop(APPROVAL_DECIDED.read(event).id, None)
-            if scope is not None:
+            decided = APPROVAL_DECIDED.read(event).id
+            if scope := self._open.pop(decided, None):
                 scope.cancel()
+                if decided == self._shown:
+                    self._console.note("answered elsewhere")
+        elif event.type == TURN_END.name:
+            for scope in self._open.values():
+                scope.cancel()
+            self._open.clear()
+            self._calls.clear()
 
     async def _settle(self, asked: ApprovalAsked, scope: anyio.CancelScope) -> None:
+        with scope:
+            allowed = await self._decide(asked)
+            # From here on the decision on the log is this one.
+            self._open.pop(asked.id, None)
+            if allowed is not None:
+                await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied")
+
+    async def _decide(self, asked: ApprovalAsked) -> bool | None:
+        """What this process says to the question; None where it is another one's to answer."""
         owner = await self._store.owner(self._session.id)
         if owner is None or owner.pid != os.getpid():
-            return
+            return None
         if not (sys.stdin and sys.stdin.isatty()):
             self._console.note(
                 f"{asked.tool_name} needs approval and nobody can be asked here, so it is denied; "
                 "--approve auto lets every call run"
             )
-            await self._agent.answer(self._session, asked.id, "denied")
-            return
+            return False
         lines = self._question(asked)
         if lines is None:
             self._console.note(f"what {asked.tool_name} would run cannot be shown, so it is denied")
-            await self._agent.answer(self._session, asked.id, "denied")
-            return
+            return False
         async with self._one_at_a_time:
-            allowed: bool | None = None
-            with scope:
-                allowed = await self._ask(lines)
-            if allowed is None:
-                self._console.note("answered elsewhere")
-            else:
-                await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied")
+            self._shown = asked.id
+            return await self._ask(lines)
 
     def _question(self, asked: ApprovalAsked) -> list[Line] | None:
         call, tool = self._calls.get(asked.call_id or ""), self._tools.get(asked.tool_name)
