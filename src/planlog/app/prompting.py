@@ -91,7 +91,7 @@ async def _answer(
     agent, store, console = scope.get(Agent), scope.get(Sessions).store, program.console
     folder = _folder(program, wish, session)
     after, skips = await _look_around(console, store, session)
-    message = await agent.prompt(session, wish.prompt)
+    message = await agent.prompt(session, wish.prompt, wish.approve)
     viewer: Viewer
     if wish.as_json:
         viewer = JsonLines(console)
@@ -112,6 +112,10 @@ async def _answer(
                 running = await store.owner(session.id)
                 if running is not None and running.pid == os.getpid() and session.state(NESTING).open:
                     agent.stop(session, "user")
+                    # Where that was somebody else's turn, the own one shall not follow; where it had just ended, the
+                    # own one may have begun.
+                    if not await agent.withdraw(session, message):
+                        agent.stop(session, "user")
                 else:
                     signals.end(INTERRUPTED)
 
