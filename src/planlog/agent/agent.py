@@ -8,9 +8,9 @@ from typing import Literal
 import anyio
 
 from planlog.agent.conversation import CONVERSATION
-from planlog.agent.desk import Desk, Policy
+from planlog.agent.desk import Desk
 from planlog.agent.ending import Ending
-from planlog.agent.event import Aborted, AbortKind, AbortReason, EndReason
+from planlog.agent.event import Aborted, AbortKind, AbortReason, EndReason, Policy
 from planlog.agent.inbox import Wish, clean_prompt, new_command, read_wish, withdrawal
 from planlog.agent.live import Live
 from planlog.agent.loop import Turn
@@ -52,16 +52,17 @@ class Agent:
 
     # What anybody may wish, from any process: a command that whoever runs the session takes up
 
-    async def prompt(self, session: Session, text: str) -> str:
+    async def prompt(self, session: Session, text: str, policy: Policy | None = None) -> str:
         """Leaves a prompt, durable on return, to be answered in a turn of its own; returns its message's id.
 
-        Raises `EmptyPrompt` for a blank one.
+        Whoever runs that turn, it lets no more be done than `policy`, by default the agent's own. Raises `EmptyPrompt`
+        for a blank text.
         """
-        return await self._leave(session, "prompt", text)
+        return await self._leave(session, "prompt", text, policy or self._policy)
 
     async def steer(self, session: Session, text: str) -> str:
         """Like `prompt`, but a turn that is running hears it at its next step."""
-        return await self._leave(session, "steer", text)
+        return await self._leave(session, "steer", text, self._policy)
 
     async def withdraw(self, session: Session, message: str) -> bool:
         """Takes a prompt back before anybody has begun to answer it; False when it is too late."""
@@ -98,6 +99,10 @@ class Agent:
         """
         if turn := self._turns.get(session.id):
             turn.stop(kind)
+
+    def runs(self, session: Session) -> bool:
+        """Whether a turn of the session is being run by this process now."""
+        return session.id in self._turns
 
     # Work
 
@@ -162,9 +167,9 @@ class Agent:
             return True
         return any(message in (command.id, read_wish(command).id) for command in await session.commands())
 
-    async def _leave(self, session: Session, kind: Literal["prompt", "steer"], text: str) -> str:
+    async def _leave(self, session: Session, kind: Literal["prompt", "steer"], text: str, policy: Policy) -> str:
         id = new_id()
-        command = new_command(kind, Wish(id=id, text=clean_prompt(text)), self._clock(), id)
+        command = new_command(kind, Wish(id=id, text=clean_prompt(text), policy=policy), self._clock(), id)
         self._left_at[id] = session.head
         await session.send(command)
         return id

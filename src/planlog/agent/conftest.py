@@ -16,8 +16,7 @@ from tests.request_checker import faults_of
 
 from planlog.agent.agent import Agent
 from planlog.agent.conversation import CONVERSATION, request_of
-from planlog.agent.desk import Policy
-from planlog.agent.event import TYPES, EndReason
+from planlog.agent.event import TYPES, EndReason, Policy
 from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
 from planlog.kernel.virtual_clock import VirtualLoop
@@ -104,7 +103,7 @@ class Process:
 
     async def run(self, session: Session, model: ScriptedModel, prompt: str = "go", **options: Any) -> EndReason:
         """Prompts and runs to the end of that turn."""
-        message = await self.agent.prompt(session, prompt)
+        message = await self.agent.prompt(session, prompt, options.get("policy"))
         return await self.agent.run(session, model, until=message, **options)
 
 

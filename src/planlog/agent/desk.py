@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from planlog.agent.event import AbortKind
+from planlog.agent.event import AbortKind, Policy
 from planlog.agent.live import Live
 from planlog.log.session import Session
 from planlog.model.model import Model
 from planlog.tools.tool import Tools
-
-Policy = Literal["ask", "auto", "deny"]
-"""Who says whether a call that needs approval may run: a person, always yes, always no."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,6 +186,10 @@ class ApprovalDecided(msgspec.Struct, frozen=True, gc=False):
     outcome: str
 
 
+Policy = Literal["ask", "auto", "deny"]
+"""Who says whether a call that needs approval may run: a person, always yes, always no."""
+
+
 class ApprovalPolicy(msgspec.Struct, frozen=True, gc=False):
     """Who answers from here on: `ask` a person, `auto` (yes to all), `deny` (no to all)."""
 

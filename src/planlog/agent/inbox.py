@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from planlog.agent.event import INBOX_SPLICED, InboxSpliced
+from planlog.agent.event import INBOX_SPLICED, InboxSpliced, Policy
 from planlog.kernel.errors import PlanlogError
 from planlog.log.event import Fact
 from planlog.log.header import new_id
@@ -19,15 +19,20 @@ from planlog.log.text import clean_text
 from planlog.model.message import Message, Text, UserSource
 
 Target = Literal["next-turn", "next-step"]
+_FROM_STRICT = ("deny", "ask", "auto")
 
 
 class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A command's payload: `id` names a message or a question, `turn` the turn that a cancel means."""
+    """A command's payload: `id` names a message or a question, `turn` the turn that a cancel means.
+
+    `policy` is the one under which a prompt was left.
+    """
 
     id: str = ""
     text: str = ""
     turn: int = 0
     outcome: str = ""
+    policy: Policy = "auto"
 
 
 class EmptyPrompt(PlanlogError):
@@ -54,12 +59,21 @@ class Inbox(msgspec.Struct, frozen=True):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """What is taken up: facts that come before the turn or step starts, facts that follow, the messages, the claims."""
+    """What is taken up: facts that come before the turn or step starts, facts that follow, the messages, the claims.
+
+    No call may be run under a laxer policy than `policy`.
+    """
 
     before: tuple[Fact, ...] = ()
     after: tuple[Fact, ...] = ()
     messages: tuple[Message, ...] = ()
     claims: tuple[str, ...] = ()
+    policy: Policy = "auto"
+
+
+def stricter(one: Policy, other: Policy) -> Policy:
+    """The policy of the two that lets less be done."""
+    return one if _FROM_STRICT.index(one) < _FROM_STRICT.index(other) else other
 
 
 def new_command(kind: str, wish: Wish, time: int, id: str | None = None) -> Command:
@@ -97,6 +111,7 @@ def take_prompt(inbox: Inbox, commands: Sequence[Command]) -> Taken:
             inbox = inbox.spliced(_value(fact))
     target: Target = "next-step" if inbox.next_step else "next-turn"
     waiting = inbox.next_step or inbox.next_turn
+    policy: Policy = "auto"
     if not waiting:
         claims += [command.id for command in commands if _is_input(command) and _message(command) is None]
         command = next((command for command in commands if _is_input(command) and _message(command)), None)
@@ -106,8 +121,9 @@ def take_prompt(inbox: Inbox, commands: Sequence[Command]) -> Taken:
         before.append(INBOX_SPLICED.fact(InboxSpliced("next-turn", 0, [message])))
         claims.append(command.id)
         waiting = (message,)
+        policy = read_wish(command).policy
     after = (_removal(target, 1),)
-    return Taken(tuple(before), after, waiting[:1], tuple(claims))
+    return Taken(tuple(before), after, waiting[:1], tuple(claims), policy)
 
 
 def take_steers(inbox: Inbox, commands: Sequence[Command]) -> Taken:

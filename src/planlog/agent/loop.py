@@ -6,6 +6,7 @@ before, and facts of one decision share one append.
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace as changed
 
 import anyio
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from planlog.agent.desk import Desk
 from planlog.agent.event import AbortKind, EndReason, Failed
 from planlog.agent.facts import refused_call, retry_facts
 from planlog.agent.header import header_facts, header_of
-from planlog.agent.inbox import Taken, read_wish, take_prompt, take_steers
+from planlog.agent.inbox import Taken, read_wish, stricter, take_prompt, take_steers
 from planlog.agent.ledger import Ledger, Placing
 from planlog.agent.marks import end_turn, open_step, open_turn
 from planlog.agent.nesting import NESTING
@@ -98,13 +99,16 @@ class Turn:
             conversation = await self._session.view(CONVERSATION)
             commands = await self._session.commands()
             taken = take_prompt(conversation.inbox, commands)
-            facts = open_turn(conversation, taken, self._turn, self._desk.policy, await self._header())
+            # A prompt that was left by somebody careful is not to be run carelessly by whoever comes along.
+            policy = stricter(self._desk.policy, taken.policy)
+            facts = open_turn(conversation, taken, self._turn, policy, await self._header())
             if not facts:
                 # Nothing is said, so no append can claim what nobody can answer.
                 for command in taken.claims:
                     await self._session.withdraw(command)
                 return False
             if await self._claim(facts, taken.claims):
+                self._desk = changed(self._desk, policy=policy)
                 return bool(taken.messages)
 
     async def _claim(self, facts: Sequence[Placing], claims: Sequence[str]) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from planlog.agent.conversation import Conversation
-from planlog.agent.desk import Policy
 from planlog.agent.event import (
     APPROVAL_POLICY,
     STEP_END,
@@ -13,6 +12,7 @@ from planlog.agent.event import (
     USER_MESSAGE,
     ApprovalPolicy,
     EndReason,
+    Policy,
     StepMark,
     TurnEnd,
     TurnStart,

@@ -7,7 +7,7 @@ from tests.request_checker import faults_of
 
 from planlog.agent.approval import APPROVALS
 from planlog.agent.conftest import House, Process, Script, call, calls, next_request, told
-from planlog.agent.event import Completed
+from planlog.agent.event import Completed, Policy
 from planlog.log.session import Session
 
 
@@ -94,6 +94,24 @@ async def test_a_policy_answers_without_asking(house: House) -> None:
             "approval/policy auto",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    "left, run, heeded",
+    [("deny", "auto", "deny"), ("ask", "auto", "ask"), ("auto", "ask", "ask"), ("auto", "deny", "deny")],
+)
+async def test_the_stricter_policy_counts_of_who_left_a_prompt_and_who_runs_it(
+    house: House, left: Policy, run: Policy, heeded: Policy
+) -> None:
+    session = await house.session()
+    message = await house.first.agent.prompt(session, "dare it", left)
+    with anyio.move_on_after(5):
+        model = Script([calls(call("risk", text="it")), {"text": "Done."}])
+        await house.first.agent.run(session, model, until=message, policy=run)
+    assert house.first.done == []
+    text = await told(session)
+    assert f"approval/policy {heeded}" in text
+    assert ("approval/asked" in text) == (heeded == "ask")
 
 
 async def test_a_question_that_was_open_when_its_process_died_is_a_call_that_never_started(house: House) -> None:

@@ -35,6 +35,16 @@ async def test_a_prompt_from_elsewhere_is_answered_after_the_running_turn(house:
     assert len(yours.asked) == 1
 
 
+async def test_an_agent_knows_whether_it_runs_the_session_itself(house: House) -> None:
+    session = await house.session()
+    other, seen = await _opened(house, session)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(house.run, session, Script([{"text": "Done.", "delay_ms": 3000}]))
+        await anyio.sleep(1)
+        assert (house.first.agent.runs(session), other.agent.runs(seen)) == (True, False)
+    assert not house.first.agent.runs(session)
+
+
 async def test_who_waits_is_told_when_another_process_has_answered(house: House) -> None:
     session = await house.session()
     other, seen = await _opened(house, session)
