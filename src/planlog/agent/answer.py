@@ -163,15 +163,25 @@ def sendable_name(name: str) -> str:
 
 
 def json_object(raw: str) -> str:
-    """Argument text that any provider takes back: `raw` where it is a JSON object, else `{}`."""
+    """Argument text that any provider takes back, and that means what `check_arguments` understands by `raw`.
+
+    That is `raw` where it is a JSON object, the object where it is a string that holds one, else `{}`.
+    """
+    text, value = _read(raw)
+    if isinstance(value, str):
+        text, value = _read(value)
+    if not isinstance(value, dict):
+        return "{}"
+    return msgspec.json.encode(_without_nul(value)).decode() if "\\u0000" in text else text
+
+
+def _read(raw: str) -> tuple[str, Any]:
+    """The text with its escapes mended, and what it says; None where that is no JSON."""
     mended = mend_escapes(raw.encode())
     try:
-        value = msgspec.json.decode(mended)
-        if not isinstance(value, dict):
-            return "{}"
-        return msgspec.json.encode(_without_nul(value)).decode() if "\\u0000" in raw else mended.decode()
+        return mended.decode(), msgspec.json.decode(mended)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        return "{}"
+        return "", None
 
 
 def _without_nul(value: Any) -> Any:

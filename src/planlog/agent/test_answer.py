@@ -3,11 +3,13 @@
 import itertools
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog.agent.answer import Buffer, Call, Collector, json_object, sendable_name
+from planlog.log.text import clean_text
 from planlog.model.message import Reasoning, Text, ToolCall, Usage
 from planlog.model.model import (
     BlockEnd,
@@ -20,6 +22,7 @@ from planlog.model.model import (
     ToolCallDelta,
     UsageChunk,
 )
+from planlog.tools.schema import Violations, check_arguments
 
 
 def collector(*used: str) -> Collector:
@@ -89,6 +92,8 @@ def test_half_a_character_and_nul_are_mended_as_they_enter() -> None:
         ("null", "{}"),
         ("[1]", "{}"),
         ('"{}"', "{}"),
+        (r'"{\"a\": 1}"', '{"a": 1}'),
+        (r'"\"{}\""', "{}"),
         ('{"a":NaN}', "{}"),
         ('{"a":1}}', "{}"),
         ('{"a":"x\ny"}', "{}"),
@@ -102,6 +107,46 @@ def test_half_a_character_and_nul_are_mended_as_they_enter() -> None:
 )
 def test_arguments_are_sent_back_as_a_json_object(raw: str, sent: str) -> None:
     assert json_object(raw) == sent
+
+
+class Shape(msgspec.Struct, forbid_unknown_fields=True):
+    text: str = ""
+    count: int | None = None
+    share: float | None = None
+    parts: list[str] = []
+
+
+TEXTS = st.text(st.sampled_from('a"\\\0\ud83d\ude00'), max_size=4)
+NUMBERS = st.integers() | st.floats(allow_nan=False)
+OBJECTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": TEXTS,
+        "count": st.none() | NUMBERS,
+        "share": NUMBERS,
+        "parts": st.lists(TEXTS, max_size=2) | st.just('["x"]') | st.booleans(),
+    },
+)
+
+
+@given(OBJECTS, st.integers(0, 2), st.booleans())
+def test_what_is_shown_and_sent_back_is_what_runs(arguments: dict[str, object], wraps: int, ascii_only: bool) -> None:
+    raw = json.dumps(arguments, ensure_ascii=ascii_only)
+    for _ in range(wraps):
+        raw = json.dumps(raw, ensure_ascii=ascii_only)
+    raw = clean_text(raw)  # as it enters
+    checked = check_arguments(Shape, raw)
+    if not isinstance(checked, Violations):
+        assert check_arguments(Shape, json_object(raw)) == checked
+
+
+@pytest.mark.parametrize("digits", [17, 25, 400, 5000])
+def test_no_number_is_too_long_to_be_sent_back(digits: int) -> None:
+    for raw in ('{"count": %s}', '{"share": %s}', '{"share": 0.%s}', '{"count": %s.0}'):
+        raw %= "1" * digits
+        checked = check_arguments(Shape, raw)
+        if not isinstance(checked, Violations):
+            assert check_arguments(Shape, json_object(raw)) == checked
 
 
 @given(st.text())
