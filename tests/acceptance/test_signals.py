@@ -167,3 +167,15 @@ def test_ctrl_c_is_heard_wherever_the_turn_is(house: House, reply: dict[str, Any
     assert list(seen)[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
     process.communicate(timeout=20)
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_an_import_that_waits_for_its_file_can_be_stopped(house: House, number: signal.Signals, code: int) -> None:
+    pipe = house.folder / "log.jsonl"
+    os.mkfifo(pipe)
+    with pipe.open("r+b", buffering=0) as stdin:
+        process = house.start("import", "-", stdin=stdin)
+    pipe.write_bytes(b"begun\n" * (1 << 14))  # more than a pipe holds: returns when the program reads
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == code

@@ -22,21 +22,16 @@ def command(program: "TerminalProgram", file: str) -> int:
     The whole file is checked first. What a crash tore off at its end is left out, and said so.
     """
 
+    # Before the program runs: somebody types this file perhaps, and Ctrl-C must be heard while they do.
+    data = _read(file)
+
     async def task(scope: "Scope") -> int:
-        import sys
-
-        import anyio
-
         from planlog.faces.renders import Span
         from planlog.kernel.errors import PlanlogError
         from planlog.log.event import Vocabulary
         from planlog.log.jsonl import read_file, take_in
         from planlog.log.store import Store
 
-        try:
-            data = sys.stdin.buffer.read() if file == "-" else await anyio.Path(file).read_bytes()
-        except OSError as error:
-            raise PlanlogError(f"cannot read {file}: {error.strerror}") from error
         lines = data.removesuffix(b"\n").split(b"\n")
         try:
             log = read_file(lines, scope.get(Vocabulary))
@@ -49,3 +44,18 @@ def command(program: "TerminalProgram", file: str) -> int:
         return 0
 
     return program.run(task, roles=("event",))
+
+
+def _read(file: str) -> bytes:
+    """All of the file. Raises `PlanlogError`."""
+    import sys
+    from pathlib import Path
+
+    from planlog.kernel.errors import PlanlogError
+
+    try:
+        if file != "-":
+            return Path(file).read_bytes()
+        return sys.stdin.buffer.read() if sys.stdin else b""
+    except OSError as error:
+        raise PlanlogError(f"cannot read {file}: {error.strerror}") from error
