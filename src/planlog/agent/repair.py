@@ -90,6 +90,7 @@ def closing(
     for call in left.calls:
         if call.id in left.answered:
             continue
+        left.answered.add(call.id)  # an answer that somebody else logged may hold an id twice
         if call.id in nesting.calls:
             facts.append(_result(call.id, manner.running(), turn, step, manner, nesting.calls[call.id]))
         elif manner.repairs:

@@ -149,6 +149,22 @@ async def test_a_result_of_a_repair_says_so_in_its_id_and_has_the_last_events_ti
     assert f'"id":"interrupted-tool-result-call-1-1-{last.seq + 1}"' in added[0].line.decode()
 
 
+@pytest.mark.parametrize("kind", ["assistant/message", "tool/call", "tool/result"])
+async def test_two_calls_of_one_id_in_somebody_elses_answer_are_closed_once(house: House, kind: str) -> None:
+    session = await house.session()
+    model = Script([calls(call("say", "x", text="one"), call("say", "y", text="two")), {"text": "Done."}])
+    await house.run(session, model)
+    foreign = [
+        read_line(event.line.replace(b'"id":"y"', b'"id":"x"')) if event.type == "assistant/message" else event
+        for event in await events_of(session)
+    ]
+    kept = [event.type for event in foreign].index(kind) + 1
+    copy = await house.copied(foreign[:kept])
+    assert await house.run(copy, Script([{"text": "Next."}])) == Completed()
+    assert faults_of(await next_request(copy)) == []
+    assert _answered(await events_of(copy))
+
+
 async def test_five_parallel_calls_of_which_three_are_done_when_the_process_dies(house: House) -> None:
     session = await house.session()
     model = Script([calls(*(call("read", text=str(n), seconds=n < 3) for n in range(5))), {"text": "Done."}])
