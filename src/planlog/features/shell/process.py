@@ -1,11 +1,10 @@
-"""Runs one command to its end, in time or not, and leaves no process of its group behind.
+"""Runs one command to its end, in time or not, and leaves no process of its session behind.
 
-The command's shell leads a session and a process group of its own, so that whatever it starts can be signalled at
-once, and that nothing can ask on the person's terminal. The whole group is killed when the shell has ended, when its
-time is over and when the caller is cancelled. Three things are beyond reach: a process that left the group (`setsid`,
-a daemon), one that runs as another user (`sudo`), and everything when this program itself is killed with SIGKILL.
-
-The group is only ever signalled while its leader is not reaped: until then the system gives its number to nobody else.
+The command's shell leads a POSIX session of its own, so that whatever it starts can be found and signalled, and that
+nothing can ask on the person's terminal. The whole session is killed when the shell has ended, when its time is over
+and when the caller is cancelled. Three things are beyond reach: a process that left the session (`setsid`, a daemon;
+docs/decisions/0031-a-command-ends-with-its-session.md), one that runs as another user (`sudo`), and everything when
+this program itself is killed with SIGKILL.
 """
 
 import asyncio
@@ -17,11 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from signal import SIGKILL, SIGTERM, Signals
+from signal import SIGTERM, Signals
 
 from anyio import CancelScope, move_on_after
 
 from planlog.features.shell.output import Output
+from planlog.features.shell.posix_session import kill_session, signal_session
 from planlog.features.shell.progress import Progress
 from planlog.tools.tool import ToolFailure
 
@@ -47,7 +47,7 @@ class Ran:
 
     `status` is its exit code, or minus the signal that ended it; None if not even KILL could end it. `output` is
     stdout and stderr in order of arrival, of which `dropped` characters in the middle are not kept. `seconds` is how
-    long it took. `held` says that a process outside of the group kept the output open, so it is still running.
+    long it took. `held` says that a process outside of the session kept the output open, so it is still running.
     """
 
     status: int | None
@@ -100,7 +100,7 @@ async def run_command(
             await child.exited.wait()
         if time.cancelled_caught:
             await child.stop(patience.timed_out)
-        child.signal(SIGKILL)
+        child.kill()
         with move_on_after(patience.closing):
             await child.closed.wait()
     except asyncio.CancelledError:
@@ -125,11 +125,11 @@ async def run_command(
 
 
 class Child:
-    """A shell that leads a process group, and the reading end of what the group prints."""
+    """A shell that leads a POSIX session, and the reading end of what the session prints."""
 
     def __init__(self, command: str, cwd: Path, env: Mapping[str, str], read: Callable[[bytes], None]) -> None:
         self.exited = asyncio.Event()
-        """The shell has ended; others of its group may live."""
+        """The shell has ended; others of its session may live."""
         self.closed = asyncio.Event()
         """Nobody can print any more."""
         self._read = read
@@ -148,26 +148,24 @@ class Child:
         self._loop.add_reader(self._pipe, self._take)
         self._watcher.start()
 
-    def signal(self, number: int) -> None:
-        """Sends a signal to all of the group."""
-        # Nobody is left, or those left belong to another user.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+    def kill(self) -> None:
+        """KILL to the whole session; never waits."""
+        kill_session(self._process.pid)
 
     async def stop(self, grace: float) -> None:
-        """TERM, at most `grace` seconds for the group to put its things in order, KILL."""
-        self.signal(SIGTERM)
+        """TERM, at most `grace` seconds for the session to put its things in order, KILL."""
+        signal_session(self._process.pid, SIGTERM)
         with move_on_after(grace):
             await self.exited.wait()
             await self.closed.wait()
-        self.signal(SIGKILL)
+        self.kill()
         # A process deep in the kernel (a dead network disk) does not even hear KILL; the caller must not hang with it.
         with move_on_after(grace):
             await self.exited.wait()
 
     def release(self) -> None:
         """Kills what is left, stops reading, and has the shell reaped, now or as soon as it has ended."""
-        self.signal(SIGKILL)
+        self.kill()
         self._loop.remove_reader(self._pipe)
         os.close(self._pipe)
         self._released.set()
@@ -198,7 +196,7 @@ class Child:
 def _spawn(command: str, cwd: Path, env: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], int]:
     """Starts the shell; the process and a pipe that does not block.
 
-    Not by asyncio's own way to start a process: that one waits in between, and knows the shell but not its group.
+    Not by asyncio's own way to start a process: that one waits in between, and knows the shell but not its session.
     """
     pipe, entry = os.pipe()
     try:
