@@ -87,7 +87,11 @@ async def test_when_the_lock_file_is_deleted_the_older_holder_is_refused(tmp_pat
 
 async def test_a_child_process_does_not_inherit_the_lease(on_disk: SqliteStore) -> None:
     lease = await begun(on_disk)
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+    program = [sys.executable, "-c", "print('here', flush=True); input()"]
+    child = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=False)
+    # The system lets us go on a moment before it closes what a new program does not inherit.
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"here\n"
     await lease.release()
     await on_disk.acquire("s1")
     child.communicate(b"\n")
