@@ -38,6 +38,8 @@ def faults_of(request: dict[str, Any]) -> list[str]:
             faults += _said_faults(where, message)
         else:
             faults.append(f"{where}: nobody has the role {message['role']!r}")
+    if messages[-1]["role"] != "user":
+        faults.append("the last message is not something that the model has to answer")
     if owed:
         faults.append(f"at the end: no results of {', '.join(owed)}")
     return faults

@@ -163,8 +163,10 @@ async def told(session: Session, start: int = 0) -> str:
 
 
 async def next_request(session: Session) -> dict[str, Any]:
-    """The request that the log asks for now, as JSON."""
-    return msgspec.to_builtins(request_of(await session.view(CONVERSATION)))
+    """The request that the log asks for after one more prompt, as JSON."""
+    request = msgspec.to_builtins(request_of(await session.view(CONVERSATION)))
+    request["messages"].append({"role": "user", "content": [{"type": "text", "text": "next"}]})
+    return request
 
 
 def line_of(event: Event) -> str:

@@ -109,6 +109,7 @@ class Turn:
                 return False
             if await self._claim(facts, taken.claims):
                 self._desk = changed(self._desk, policy=policy)
+                self._resumed = False
                 return bool(taken.messages)
 
     async def _claim(self, facts: Sequence[Placing], claims: Sequence[str]) -> bool:
@@ -126,8 +127,7 @@ class Turn:
         desk = self._desk
         conversation = await self._session.view(CONVERSATION)
         header = header_of(desk.model, desk.tools.definitions(), desk.cwd, desk.agent)
-        resumed = self._resumed and self._now.step == 1
-        return header_facts(conversation, header, desk.model, resumed=resumed)
+        return header_facts(conversation, header, desk.model, resumed=self._resumed)
 
     # Asking
 
@@ -201,12 +201,16 @@ class Turn:
         return take_steers(conversation.inbox, await self._session.commands())
 
     async def _next_step(self) -> None:
-        self._now = Situation(step=self._now.step + 1, streak=self._now.streak)
-        self._chars = 0
         while True:
             taken = await self._steers()
-            facts = open_step(taken, self._turn, self._now.step, await self._header())
-            if await self._claim(facts, taken.claims):
+            if not taken.messages and not self._calls():
+                # What the turn was to go on for has been withdrawn: nothing is left to be answered.
+                self._now = replace(self._now, steered=False)
+                return
+            step = self._now.step + 1
+            if await self._claim(open_step(taken, self._turn, step, await self._header()), taken.claims):
+                self._now = Situation(step=step, streak=self._now.streak)
+                self._chars = 0
                 return
 
     async def _end(self, reason: EndReason) -> EndReason:

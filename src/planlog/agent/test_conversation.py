@@ -80,7 +80,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_any_surface_makes_a_valid_request(messages: list[Message]) -> None:
-    sent = msgspec.to_builtins(valid(HELLO, *messages))
+    sent = msgspec.to_builtins(valid(HELLO, *messages, HELLO))
     assert faults_of({"messages": sent}) == []
 
 

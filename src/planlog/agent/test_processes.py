@@ -1,5 +1,7 @@
 """Several processes, one session: whoever has the lease answers everybody's prompts, and a dead one is succeeded."""
 
+from typing import Any
+
 import anyio
 import pytest
 
@@ -128,6 +130,32 @@ async def test_a_prompt_in_the_logs_inbox_can_be_withdrawn(house: House) -> None
     assert (await told(copy)).splitlines()[-1] == "2 agent/inbox/spliced next-turn -1 +[] canceled"
     model = Script([{"text": "And you."}])
     assert await house.run(copy, model, "mine") == Completed()
+    assert len(model.asked) == 1
+
+
+async def test_a_steer_that_is_withdrawn_between_a_look_and_a_claim_leaves_the_turn_at_its_end(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await house.session()
+    agent = house.first.agent
+    append = MemoryStore.append
+    steers: list[str] = []
+
+    async def late(store: MemoryStore, id: str, *args: object, **kwargs: Any) -> None:
+        if set(steers) & set(kwargs["claims"]):
+            await store.withdraw(id, steers.pop())
+        await append(store, id, *args, **kwargs)  # type: ignore[arg-type]
+
+    async def steer() -> None:
+        await anyio.sleep(1)
+        steers.append(await agent.steer(session, "in blue"))
+
+    monkeypatch.setattr(MemoryStore, "append", late)
+    model = Script([{"text": "Done.", "delay_ms": 2000}])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(steer)
+        assert await house.run(session, model, "paint") == Completed()
+    assert steers == []
     assert len(model.asked) == 1
 
 
