@@ -61,11 +61,13 @@ def next_move(now: Situation, max_steps: int, spread: float = 0.0) -> Move:
         return RefuseCalls() if cut else RunCalls()
     if fault := now.streak.fault():
         return End(Failed(fault))
-    if answer.calls or now.steered:
-        if now.step >= max_steps:
-            text = f"stopped after {now.step} steps, the most that one turn may have (setting max_steps)"
-            return End(Failed(Failure(text, "STEP_LIMIT")))
+    limited = now.step >= max_steps
+    if answer.calls and limited:
+        text = f"stopped after {now.step} steps, the most that one turn may have (setting max_steps)"
+        return End(Failed(Failure(text, "STEP_LIMIT")))
+    if answer.calls or (now.steered and not limited):
         return NextStep()
+    # A steer that comes in the last step waits, and is the next turn's prompt.
     return End(MaxTokens() if cut else Completed())
 
 

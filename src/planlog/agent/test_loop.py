@@ -104,6 +104,23 @@ async def test_a_steer_during_the_last_answer_keeps_the_turn_going(house: House)
     assert [_said(asked) for asked in model.asked] == [["paint"], ["paint", "Done.", "in blue"]]
 
 
+async def test_a_steer_that_comes_in_the_last_step_is_answered_in_a_turn_of_its_own(house: House) -> None:
+    process = house.process(max_steps=1)
+    session = await process.sessions.open((await house.session()).id)
+    model = Script([{"text": "Done.", "delay_ms": 2000}, {"text": "Blue."}])
+    steers: list[str] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def steer() -> None:
+            await anyio.sleep(1)
+            steers.append(await process.agent.steer(session, "in blue"))
+
+        tasks.start_soon(steer)
+        assert await process.run(session, model, "paint") == Completed()
+    assert await process.agent.run(session, model, until=steers[0]) == Completed()
+    assert [_said(asked) for asked in model.asked] == [["paint"], ["paint", "Done.", "in blue"]]
+
+
 async def test_a_steer_in_an_idle_session_is_a_prompt(house: House) -> None:
     session = await house.session()
     message = await house.first.agent.steer(session, "hello")

@@ -55,7 +55,12 @@ TABLE: list[tuple[str, Situation, Move]] = [
     ("calls with results", Situation(answer=called(), called=True), NextStep()),
     ("calls with results in the last step", Situation(step=LIMIT, answer=called(), called=True), STEPS),
     ("words in the last step", Situation(step=LIMIT, answer=said("Hi.")), End(Completed())),
-    ("a steer in the last step", Situation(step=LIMIT, answer=said("Hi."), steered=True), STEPS),
+    ("a steer in the last step", Situation(step=LIMIT, answer=said("Hi."), steered=True), End(Completed())),
+    (
+        "a steer in the last step, words that were cut",
+        Situation(step=LIMIT, answer=said("Hi", "max-tokens"), steered=True),
+        End(MaxTokens()),
+    ),
     (
         "circles",
         Situation(answer=called(), called=True, streak=circling()),
