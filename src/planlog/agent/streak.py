@@ -1,4 +1,4 @@
-"""Notices a model that goes round in circles: calls that fail and fail, or the same call with the same result."""
+"""Notices a model that goes round in circles: calls that fail and fail."""
 
 import msgspec
 
@@ -6,7 +6,6 @@ from planlog.agent.event import Failure
 
 MAX_FAILURES = 20
 MAX_SAME_FAILURES = 5
-MAX_SAME_RESULTS = 20
 
 
 class Streak(msgspec.Struct, frozen=True):
@@ -31,8 +30,6 @@ class Streak(msgspec.Struct, frozen=True):
             return Failure(f"stopped: the same call of {name} failed {self.same} times in a row: {said}", REPEATED)
         if self.failures >= MAX_FAILURES:
             return Failure(f"stopped: {self.failures} calls in a row failed, the last one of {name}", REPEATED)
-        if self.same >= MAX_SAME_RESULTS:
-            return Failure(f"stopped: {name} was called {self.same} times in a row for the same result", REPEATED)
         return None
 
 
