@@ -26,7 +26,11 @@ class Ledger:
         self._pending.extend(facts)
 
     async def commit(self, *facts: Placing, claims: Sequence[str] = ()) -> tuple[Event, ...]:
-        """Writes what is pending and `facts`, all or none; returns the events of both."""
+        """Writes what is pending and `facts`, all or none; returns the events of both.
+
+        Where it fails or is cancelled, what was pending still is, and `facts` are the caller's again: what must not be
+        lost is added first.
+        """
         mine, self._pending = self._pending, []
         try:
             return await self._session.append(*mine, *facts, claims=claims)

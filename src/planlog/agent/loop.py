@@ -159,9 +159,9 @@ class Turn:
         if wait.retry == 1:
             self._retry_id = new_id()
         failure, again = retry_facts(wait, self._retry_id, self._turn, self._now.step, self._desk.model.provider)
-        void = self._hearing.void() if self._hearing else []
+        self._ledger.add(*(self._hearing.void() if self._hearing else []), failure)
         self._hearing = None
-        await self._ledger.commit(*void, failure)
+        await self._ledger.commit()
         if wait.delay:
             await anyio.sleep(wait.delay)
         await self._ledger.commit(again)

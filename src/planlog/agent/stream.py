@@ -13,7 +13,7 @@ from planlog.agent.tasks import task_group
 from planlog.kernel.errors import one_line
 from planlog.log.header import new_id
 from planlog.model.message import ModelSource
-from planlog.model.model import Model, ModelError, Request
+from planlog.model.model import Chunk, Model, ModelError, Request
 
 if TYPE_CHECKING:
     from planlog.log.session import Session
@@ -37,6 +37,7 @@ class Hearing:
         self._offset = offset
         self._collector = Collector(used, new_id)
         self._buffer = Buffer()
+        self._unwritten: list[Chunk] = []
         self._written: list[int] = []
         self._some = anyio.Event()
         self._much = anyio.Event()
@@ -64,11 +65,11 @@ class Hearing:
 
     def void(self) -> list[Placing]:
         """What has to be written before the request is made again: all that was heard."""
-        return [chunk_fact(self._turn, self._step, chunk) for chunk in self._buffer.drain()]
+        return [chunk_fact(self._turn, self._step, chunk) for chunk in self._drain()]
 
     def keep(self, *, interrupted: bool = False) -> list[Placing]:
         """The answer as a message. Chunks are written only if some were already, or if nothing else keeps them."""
-        rest = self._buffer.drain()
+        rest = self._drain()
         if not self._written and not self.answer.empty:
             rest = []
         return answer_facts(
@@ -110,5 +111,13 @@ class Hearing:
             with anyio.move_on_after(FLUSH_SECONDS):
                 await self._much.wait()
             self._some, self._much = anyio.Event(), anyio.Event()
-            facts = [chunk_fact(self._turn, self._step, chunk) for chunk in self._buffer.drain()]
+            # Only a commit that has succeeded takes them: one that is cancelled while it waits leaves them to `keep`.
+            self._unwritten = self._drain()
+            facts = [chunk_fact(self._turn, self._step, chunk) for chunk in self._unwritten]
             self._written += [event.seq for event in await self._ledger.commit(*facts)]
+            self._unwritten = []
+
+    def _drain(self) -> list[Chunk]:
+        """The chunks that are not written yet."""
+        chunks, self._unwritten = [*self._unwritten, *self._buffer.drain()], []
+        return chunks

@@ -5,14 +5,17 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import TaskGroup
 from inline_snapshot import snapshot
 from tests.request_checker import faults_of
 
 from planlog.agent.conftest import House, Say, Script, call, calls, events_of, next_request, told
 from planlog.agent.event import Aborted, AbortReason, Completed, EndReason
 from planlog.agent.inbox import Wish, new_command
+from planlog.agent.live import LiveDelta, LiveNews
 from planlog.log.session import Session
 from planlog.log.store import StoreFull
+from planlog.model.model import ReasoningDelta
 from planlog.tools.tool import Execution, Tool
 
 Stop = Callable[[Session], Awaitable[None]]
@@ -93,6 +96,61 @@ async def test_thinking_that_was_cancelled_is_kept_as_chunks_and_makes_no_messag
     assert "assistant/message" not in text
     assert "assistant/chunk reasoning-delta hmmmmmmmmmm," in text
     assert await house.run(session, model, "second") == Completed()
+
+
+def _held_up(house: House, session: Session, tasks: TaskGroup) -> None:
+    """Lets the next look at the store take three seconds, in which nothing of the session can be written."""
+    read = house.store.read
+
+    async def slow(*args: Any, **kwargs: Any) -> list[bytes]:
+        house.store.read = read
+        await anyio.sleep(3)
+        return await read(*args, **kwargs)
+
+    house.store.read = slow
+    tasks.start_soon(session.refresh)
+
+
+async def test_a_stop_while_chunks_wait_to_be_written_loses_none(house: House) -> None:
+    session = await house.session()
+    model = Script([{"reasoning": "hmmmmmmmmmm, hmmmmmmmmmm", "delay_ms": 400}, {"text": "Short."}])
+    heard: list[str] = []
+
+    def hear(news: LiveNews) -> None:
+        if isinstance(news, LiveDelta) and isinstance(news.chunk, ReasoningDelta):
+            heard.append(news.chunk.text)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(house.run, session, model)
+        with house.first.live.listen(session.id, hear):
+            await anyio.sleep(0.1)
+            _held_up(house, session, tasks)
+            await anyio.sleep(0.25)
+            house.first.agent.stop(session, "user")
+    text = await told(session, 9)
+    assert "".join(heard)
+    assert [line.split("-delta ")[1] for line in text.splitlines() if "-delta" in line] == ["".join(heard)]
+
+
+async def test_a_stop_while_a_failure_waits_to_be_written_keeps_what_was_heard(house: House) -> None:
+    session = await house.session()
+    model = Script([{"text": "half an answer", "cut_after": 4}, {"text": "Short."}])
+    async with anyio.create_task_group() as tasks:
+
+        def hear(news: LiveNews) -> None:
+            if not heard:
+                _held_up(house, session, tasks)
+            heard.append(news)
+
+        heard: list[LiveNews] = []
+        with house.first.live.listen(session.id, hear):
+            tasks.start_soon(house.run, session, model)
+            await anyio.sleep(1)
+            house.first.agent.stop(session, "user")
+            await anyio.sleep(5)
+    text = await told(session, 9)
+    assert "text-delta half\n11 llm/retry" in text
+    assert text.endswith("aborted user")
 
 
 async def test_the_wait_before_a_retry_can_be_cancelled(house: House) -> None:
