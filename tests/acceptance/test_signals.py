@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -55,6 +56,40 @@ def test_a_signal_to_end_leaves_nothing_running(house: House, number: signal.Sig
     assert is_gone(child)
     assert house.events()[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "disposed"}}
     assert house.json("sessions")[0]["running"] is False
+
+
+def stubborn(house: House) -> tuple[subprocess.Popen[Any], TextIO]:
+    """A turn in a command that hears no TERM, partly in a process group of its own; its output ends when all of it ends."""
+    pipe = house.folder / "alive"
+    os.mkfifo(pipe)
+    inner = """trap "" TERM; echo begun; sleep 300; sleep 300"""
+    command = f"""exec >{pipe}; trap "" TERM; timeout 300 sh -c '{inner}'; true"""
+    model = house.script({"tool_calls": [{"name": "bash", "arguments": {"command": command}}]})
+    process = house.start("run", "-m", model, "--approve", "auto", "work")
+    alive = pipe.open()
+    assert alive.readline() == "begun\n"
+    return process, alive
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_reaches_what_a_command_put_into_a_group_of_its_own(house: House, number: int) -> None:
+    process, alive = stubborn(house)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    with alive:
+        assert alive.read() == ""
+
+
+def test_whoever_keeps_pressing_ctrl_c_leaves_no_command_behind(house: House) -> None:
+    process, alive = stubborn(house)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.02)
+    assert process.returncode == 130
+    with alive:
+        assert alive.read() == ""
 
 
 def test_what_was_told_to_be_ignored_stays_ignored(house: House) -> None:
