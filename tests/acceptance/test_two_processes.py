@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import House
+from tests.acceptance.terminal import Terminal
 
 HELLO = {"text": "Hello!"}
 
@@ -138,3 +139,21 @@ def test_an_owner_that_stands_still_keeps_its_session(house: House, gate: Gate) 
     _, err = second.communicate(timeout=20)
     assert second.returncode == 0, err
     assert (prompts(house.events()), endings(house.events())) == (["one", "two"], ["completed"] * 2)
+
+
+def test_a_prompt_that_was_left_by_somebody_careful_is_not_run_carelessly(house: House, gate: Gate) -> None:
+    first = house.start("run", "-m", house.script(gate.reply, {"text": "One."}), "--approve", "auto", "one")
+    gate.reached()
+    second = house.start(
+        "run", "--json", "--continue", "-m", house.script({"text": "Two."}), "--approve", "deny", "two"
+    )
+    events_until(second, lambda event: event["type"] == "tool/call")
+    for process in (second, first):
+        process.kill()
+        process.communicate(timeout=20)
+    touch = {"tool_calls": [{"name": "bash", "arguments": {"command": "touch done"}}]}
+    model = house.script(touch, {"text": "Two."}, {"text": "Three."})
+    terminal = Terminal(house, "run", "--continue", "-m", model, "--approve", "auto", "three")
+    assert terminal.finish() == 0
+    assert "Allow it?" not in terminal.screen
+    assert not (house.folder / "done").exists()
