@@ -7,6 +7,7 @@ from typing import Any
 from planlog.agent.live import Live
 from planlog.kernel.composition import Composition
 from planlog.kernel.features import load_row
+from planlog.kernel.last_acts import LastActs
 from planlog.kernel.plugin import Mount, mount_plugin
 from planlog.kernel.scope import Scope, open_scope
 from planlog.log import sessions
@@ -26,7 +27,14 @@ async def open_program(
     `given` is what the program itself offers to plugins, such as a face's registry. Raises `ConfigError` for a row
     that cannot be mounted or waits for something that nobody offers, `PluginFailed` for one that does not start.
     """
-    services = {Home: home, Vocabulary: Vocabulary(), Projections: Projections(), Tools: Tools(), Live: Live()}
+    services = {
+        Home: home,
+        Vocabulary: Vocabulary(),
+        Projections: Projections(),
+        Tools: Tools(),
+        Live: Live(),
+        LastActs: LastActs(),
+    }
     core = [mount_plugin("store", sqlite.plugin), mount_plugin("sessions", sessions.plugin)]
     mounts = [*core, *mounted_rows(composition, roles)]
     async with open_scope(mounts, {**services, **given}) as scope:

@@ -104,10 +104,12 @@ class TerminalProgram:
         from planlog.faces.cli import CommandLine
         from planlog.faces.stdio import StdioRenders
         from planlog.faces.stdio.screen import ScreenGone
+        from planlog.kernel.last_acts import LastActs
 
-        given = {StdioRenders: StdioRenders(), CommandLine: CommandLine()}
+        last_acts = LastActs()
+        given = {StdioRenders: StdioRenders(), CommandLine: CommandLine(), LastActs: last_acts}
         code = 0
-        signals = Signals()
+        signals = Signals(last_acts)
         try:
             with shown_warnings(self.console), signals:
                 async with open_program(self.composed(), roles, self.where(), given) as scope:

@@ -9,19 +9,22 @@ from typing import Self
 
 from anyio import CancelScope
 
+from planlog.kernel.last_acts import LastActs
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals:
     """While the block lasts, a signal cancels it; `exit_code` then is 128 and the signal's number.
 
-    The first Ctrl-C calls `interrupt` instead, where that is set; one more than was needed leaves at once, without
-    waiting for anything.
+    The first Ctrl-C calls `interrupt` instead, where that is set; one more than was needed performs the last acts and
+    leaves at once, without waiting for anything.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last_acts: LastActs) -> None:
         self.exit_code: int | None = None
         self.interrupt: Callable[[], object] | None = None
+        self._last_acts = last_acts
         self._scope = CancelScope()
         self._handled: list[signal.Signals] = []
 
@@ -55,4 +58,5 @@ class Signals:
         elif self.exit_code is None:
             self.end(128 + number)
         elif number is signal.SIGINT:
+            self._last_acts.perform()
             os._exit(self.exit_code)

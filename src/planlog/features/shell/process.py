@@ -40,6 +40,9 @@ class Patience:
 
 PATIENCE = Patience()
 
+_living: set["Child"] = set()
+"""Every child that is not released: of this process and not of a plugin, as processes are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
@@ -124,6 +127,12 @@ async def run_command(
     )
 
 
+def kill_living() -> None:
+    """KILL to whatever any command of this program still runs; never waits, and can be called from any callback."""
+    for child in _living:
+        child.kill()
+
+
 class Child:
     """A shell that leads a POSIX session, and the reading end of what the session prints."""
 
@@ -136,6 +145,7 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._released = threading.Event()
         self._process, self._pipe = _spawn(command, cwd, env)
+        _living.add(self)
         self._watcher = threading.Thread(target=self._await_exit, name=f"await {self._process.pid}", daemon=True)
 
     @property
@@ -166,6 +176,7 @@ class Child:
     def release(self) -> None:
         """Kills what is left, stops reading, and has the shell reaped, now or as soon as it has ended."""
         self.kill()
+        _living.discard(self)
         self._loop.remove_reader(self._pipe)
         os.close(self._pipe)
         self._released.set()

@@ -12,7 +12,7 @@ import pytest
 
 from planlog.features.shell import posix_session
 from planlog.features.shell.environment import command_environment
-from planlog.features.shell.process import Child, Patience, Ran, run_command
+from planlog.features.shell.process import Child, Patience, Ran, kill_living, run_command
 from planlog.tools.tool import ToolFailure
 
 QUICK = Patience(timed_out=0.2, cancelled=0.2, closing=0.1)
@@ -377,6 +377,15 @@ async def test_a_cancelled_scope_gets_no_result_out_of_it() -> None:
         await run("sleep 300")
         pytest.fail("the cancel was swallowed")
     assert scope.cancelled_caught
+    assert has_no_child()
+
+
+async def test_whoever_leaves_without_waiting_kills_all_commands_at_once() -> None:
+    stubborn = """trap "" TERM; timeout 300 sh -c 'trap "" TERM; echo $$; sleep 300; sleep 300'; sleep 300"""
+    async with running(stubborn) as (one, first), running(stubborn) as (other, second):
+        kill_living()
+        await until(lambda: is_gone(first) and is_gone(second))
+        assert [(await task).status for task in (one, other)] == [-signal.SIGKILL, -signal.SIGKILL]
     assert has_no_child()
 
 

@@ -16,6 +16,7 @@ from planlog.features.shell.tool import Command, bash, judged, present, render
 from planlog.kernel.composition import Row as CompositionRow
 from planlog.kernel.errors import ConfigError
 from planlog.kernel.features import load_row
+from planlog.kernel.last_acts import LastActs
 from planlog.kernel.plugin import mount_plugin
 from planlog.kernel.scope import open_scope
 from planlog.tools.call import Outcome, run_call
@@ -176,7 +177,7 @@ def test_a_row_of_a_composition_mounts_the_tool_and_its_rows() -> None:
 async def test_the_tool_is_there_while_its_plugin_runs() -> None:
     tools, screen = Tools(), StdioRenders()
     mounts = [mount_plugin("tool", tool.plugin, {"timeout_seconds": 7}), mount_plugin("stdio", stdio.plugin)]
-    async with open_scope(mounts, {Tools: tools, StdioRenders: screen}) as scope:
+    async with open_scope(mounts, {Tools: tools, LastActs: LastActs(), StdioRenders: screen}) as scope:
         await scope.ready()
         assert tools.names() == ["bash"]
         assert "after 7 seconds" in tools.definitions()[0]["description"]

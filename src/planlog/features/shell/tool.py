@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from planlog.features.shell.environment import command_environment
-from planlog.features.shell.process import Ran, run_command
+from planlog.features.shell.process import Ran, kill_living, run_command
+from planlog.kernel.last_acts import LastActs
 from planlog.tools.tool import Execution, Presentation, Tool, ToolFailure, Tools
 
 NAME = "bash"
@@ -105,10 +106,11 @@ def present(params: Command) -> Presentation:
 
 async def plugin(
     tools: Tools,
+    last_acts: LastActs,
     *,
     timeout_seconds: Annotated[int, Meta(ge=1, le=LONGEST)] = 120,
     output_limit: Annotated[int, Meta(ge=100)] = 30_000,
 ) -> AsyncGenerator[None]:
     """Offers `bash` to the models of this program."""
-    with tools.add(bash(timeout_seconds, output_limit)):
+    with last_acts.add(kill_living), tools.add(bash(timeout_seconds, output_limit)):
         yield
