@@ -123,6 +123,22 @@ def test_a_living_process_with_the_pid_of_a_dead_owner_fools_nobody(house: House
     os.kill(bystander, 0)
 
 
+def test_an_owner_of_another_machine_with_the_own_pid_fools_nobody(house: House, gate: Gate) -> None:
+    first = house.start("run", "-m", house.script(gate.reply, {"text": "One."}), "--approve", "auto", "one")
+    gate.reached()
+    second = house.start("run", "--json", "--continue", "-m", house.script(HELLO), "two")
+    events_until(second, lambda event: event["type"] == "tool/call")
+    with sqlite3.connect(house.home / "planlog.db") as database:
+        assert database.execute("UPDATE session SET holder_pid = ?", (second.pid,)).rowcount == 1
+    database.close()
+    second.send_signal(signal.SIGINT)
+    second.communicate(timeout=20)
+    assert second.returncode == 130
+    gate.open()
+    first.communicate(timeout=20)
+    assert (prompts(house.events()), endings(house.events())) == (["one"], ["completed"])
+
+
 def test_an_owner_that_stands_still_keeps_its_session(house: House, gate: Gate) -> None:
     first = house.start(
         "run", "-m", house.script(gate.reply, {"text": "One."}, {"text": "Two."}), "--approve", "auto", "one"

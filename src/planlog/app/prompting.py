@@ -1,6 +1,5 @@
 """Runs one prompt to the end of its turn and shows what happens, whoever runs the session."""
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -102,15 +101,14 @@ async def _answer(
     try:
         async with anyio.create_task_group() as tasks:
             show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
-            questions = Questions(console, agent, scope.get(Tools), store, session, tasks)
+            questions = Questions(console, agent, scope.get(Tools), session, tasks)
             follower = Follower(session, [show, questions.event], after)
             ears = Ears(viewer)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
 
             async def stop() -> None:
-                running = await store.owner(session.id)
-                if running is not None and running.pid == os.getpid() and session.state(NESTING).open:
+                if agent.runs(session):
                     agent.stop(session, "user")
                     # Where that was somebody else's turn, the own one shall not follow; where it had just ended, the
                     # own one may have begun.

@@ -16,7 +16,6 @@ from planlog.faces.renders import Line, Span
 from planlog.faces.stdio.console import Console
 from planlog.log.event import Event
 from planlog.log.session import Session
-from planlog.log.store import Store
 from planlog.model.message import ToolCall
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Tool, Tools
@@ -28,13 +27,10 @@ YES = ("y", "yes")
 class Questions:
     """Answers what is asked while this process runs the session; another process asks its own person."""
 
-    def __init__(
-        self, console: Console, agent: Agent, tools: Tools, store: Store, session: Session, tasks: TaskGroup
-    ) -> None:
+    def __init__(self, console: Console, agent: Agent, tools: Tools, session: Session, tasks: TaskGroup) -> None:
         self._console = console
         self._agent = agent
         self._tools = tools
-        self._store = store
         self._session = session
         self._tasks = tasks
         self._one_at_a_time = anyio.Lock()
@@ -73,8 +69,7 @@ class Questions:
 
     async def _decide(self, asked: ApprovalAsked) -> bool | None:
         """What this process says to the question; None where it is another one's to answer."""
-        owner = await self._store.owner(self._session.id)
-        if owner is None or owner.pid != os.getpid():
+        if not self._agent.runs(self._session):
             return None
         if not (sys.stdin and sys.stdin.isatty()):
             self._console.note(
