@@ -10,7 +10,7 @@ from planlog.agent.facts import answer_facts, chunk_fact
 from planlog.agent.ledger import Ledger, Placing
 from planlog.agent.live import Live, LiveDelta
 from planlog.agent.tasks import task_group
-from planlog.kernel.errors import one_line
+from planlog.kernel.errors import first_leaf, one_line
 from planlog.log.header import new_id
 from planlog.model.message import ModelSource
 from planlog.model.model import Chunk, Model, ModelError, Request
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FLUSH_SECONDS = 0.25
 FLUSH_BYTES = 4096
+SILENCE_SECONDS = 300.0
+"""How long a model may send nothing, also before its first word."""
 CUT = "the connection to the model was cut in mid-answer"
 
 
@@ -83,27 +85,38 @@ class Hearing:
         )
 
     async def _hear(self, model: Model, request: Request) -> ModelError | None:
-        take, add, say = self._collector.take, self._buffer.add, self._live.say
-        session = self._session.id
+        ours: Exception | None = None
+        silence = anyio.CancelScope(deadline=anyio.current_time() + SILENCE_SECONDS)
         try:
-            async with model.stream(request) as chunks:
-                async for chunk in chunks:
-                    offset = self.chars
-                    chunk = take(chunk)
-                    if not self._buffer:
-                        self._some.set()
-                    add(chunk)
-                    say(session, LiveDelta(self._turn, self._step, offset, chunk))
-                    if self._buffer.size >= FLUSH_BYTES:
-                        self._much.set()
-                        await checkpoint()  # a stream that never waits must not keep the writer from its turn
-        except ModelError as error:
-            return error
+            with silence:
+                async with model.stream(request) as chunks:
+                    async for chunk in chunks:
+                        silence.deadline = anyio.current_time() + SILENCE_SECONDS
+                        try:
+                            self._take(chunk)
+                        except Exception as error:
+                            ours = error
+                            raise
+                        if self._buffer.size >= FLUSH_BYTES:
+                            self._much.set()
+                            await checkpoint()  # a stream that never waits must not keep the writer from its turn
         except Exception as error:  # whatever a provider's library raises must not take the session with it
-            return ModelError(one_line(error))
+            if ours is not None:
+                raise ours from None
+            return _silent() if silence.cancel_called else _failure(error)
+        if silence.cancelled_caught:
+            return _silent()
         if self._collector.finish in (None, "error", "aborted"):
             return ModelError(CUT, code="STREAM_CUT", retryable=True)
         return None
+
+    def _take(self, chunk: Chunk) -> None:
+        offset = self.chars
+        chunk = self._collector.take(chunk)
+        if not self._buffer:
+            self._some.set()
+        self._buffer.add(chunk)
+        self._live.say(self._session.id, LiveDelta(self._turn, self._step, offset, chunk))
 
     async def _write(self) -> None:
         while True:
@@ -121,3 +134,15 @@ class Hearing:
         """The chunks that are not written yet."""
         chunks, self._unwritten = [*self._unwritten, *self._buffer.drain()], []
         return chunks
+
+
+def _silent() -> ModelError:
+    return ModelError(f"the model has sent nothing for {SILENCE_SECONDS:.0f} s", code="MODEL_SILENT", retryable=True)
+
+
+def _failure(error: BaseException) -> ModelError:
+    """What a provider's library raised, as a model's failure; of a group its own word, else the first of all."""
+    if isinstance(error, BaseExceptionGroup):
+        told = error.subgroup(ModelError)
+        error = first_leaf(told or error)
+    return error if isinstance(error, ModelError) else ModelError(one_line(error))

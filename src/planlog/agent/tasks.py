@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.abc import TaskGroup
 
+from planlog.kernel.errors import first_leaf
+
 
 @asynccontextmanager
 async def task_group() -> AsyncGenerator[TaskGroup]:
@@ -14,7 +16,4 @@ async def task_group() -> AsyncGenerator[TaskGroup]:
         async with anyio.create_task_group() as tasks:
             yield tasks
     except BaseExceptionGroup as group:
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        raise error from None
+        raise first_leaf(group) from None

@@ -1,12 +1,16 @@
 """Answers as they stream: shown at once, written in few pieces, and made again when they break."""
 
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
 import anyio
+import pytest
 from inline_snapshot import snapshot
 
 from planlog.agent.conftest import House, Script, call, calls, events_of, told
 from planlog.agent.event import Completed, Failed
 from planlog.agent.live import LiveDelta
-from planlog.model.model import ReasoningDelta, TextDelta
+from planlog.model.model import Chunk, ReasoningDelta, Request, TextDelta
 
 
 async def test_an_answer_that_is_quick_is_written_once(house: House) -> None:
@@ -82,6 +86,46 @@ async def test_a_failure_that_may_pass_is_waited_out_and_visible(house: House) -
         [" slow down", " busy", " the scripted stream was cut"]
     )
     assert len({str(asked["messages"]) for asked in model.asked}) == 1
+
+
+async def test_a_model_that_falls_silent_is_given_up_and_asked_again(house: House) -> None:
+    session = await house.session()
+    model = Script([{"text": "half of an answer", "delay_ms": 1_000_000}, {"text": "Done.", "delay_ms": 200_000}])
+    start = anyio.current_time()
+    assert await house.run(session, model) == Completed()
+    assert 300 + 200 <= anyio.current_time() - start < 505
+    assert "the model has sent nothing for 300 s" in await told(session)
+
+
+class _Grouping(Script):
+    """Its errors come out in a group, as those of a client with a task group of its own do."""
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[AsyncGenerator[Chunk]]:
+        try:
+            async with super().stream(request) as chunks:
+                yield chunks
+        except Exception as error:
+            raise ExceptionGroup("unhandled errors", [ExceptionGroup("", [ConnectionError("closed"), error])]) from None
+
+
+async def test_a_failure_that_comes_in_a_group_may_pass_all_the_same(house: House) -> None:
+    session = await house.session()
+    model = _Grouping([{"error": {"status": 503, "message": "busy"}}, {"text": "Done."}])
+    assert await house.run(session, model) == Completed()
+    assert "ms: busy" in await told(session)
+
+
+@pytest.mark.parametrize("make", [Script, _Grouping])
+async def test_a_fault_of_our_own_is_no_failure_of_the_model(house: House, make: type[Script]) -> None:
+    session = await house.session()
+
+    def broken(news: object) -> None:
+        raise ZeroDivisionError("a listener's fault")
+
+    with house.first.live.listen(session.id, broken), pytest.raises(ZeroDivisionError):
+        await house.run(session, make([{"text": "Hello."}]))
+    assert await house.run(session, Script([{"text": "Next."}])) == Completed()
 
 
 async def test_after_five_tries_the_turn_ends_and_says_why(house: House) -> None:

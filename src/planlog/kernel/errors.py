@@ -9,10 +9,16 @@ class ConfigError(PlanlogError):
     """What was asked for cannot be composed or does not exist; a program ends with status 2."""
 
 
-def one_line(error: BaseException) -> str:
-    """An error's reason for a person: ours as it is, others with their class, groups as their first leaf."""
+def first_leaf(error: BaseException) -> BaseException:
+    """The error itself; of a group, the first that is in it, however deep."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def one_line(error: BaseException) -> str:
+    """An error's reason for a person: ours as it is, others with their class, groups as their first leaf."""
+    error = first_leaf(error)
     first = next(iter(str(error).splitlines()), "")
     if isinstance(error, PlanlogError):
         return first
