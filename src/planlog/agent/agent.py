@@ -65,7 +65,10 @@ class Agent:
         return await self._leave(session, "steer", text, self._policy)
 
     async def withdraw(self, session: Session, message: str) -> bool:
-        """Takes a prompt back before anybody has begun to answer it; False when it is too late."""
+        """Takes a prompt back before anybody has begun to answer it; False when it is too late.
+
+        One that waits on the log while somebody else runs the session is taken out of it by them, at their next step.
+        """
         self._left_at.pop(message, None)
         if await session.withdraw(message):
             return True

@@ -103,12 +103,8 @@ def take_prompt(inbox: Inbox, commands: Sequence[Command]) -> Taken:
     Without anything to answer there are no messages. Commands that were meant for a turn that is over are claimed, so
     that they are gone.
     """
-    claims = [command.id for command in commands if command.kind in ("withdraw", "cancel", "approve")]
-    before: list[Fact] = []
-    for command in commands:
-        if command.kind == "withdraw" and (fact := _canceled(inbox, read_wish(command).id)):
-            before.append(fact)
-            inbox = inbox.spliced(_value(fact))
+    inbox, before, claims = _without_withdrawn(inbox, commands)
+    claims += [command.id for command in commands if command.kind in ("cancel", "approve")]
     target: Target = "next-step" if inbox.next_step else "next-turn"
     waiting = inbox.next_step or inbox.next_turn
     policy: Policy = "auto"
@@ -127,23 +123,20 @@ def take_prompt(inbox: Inbox, commands: Sequence[Command]) -> Taken:
 
 
 def take_steers(inbox: Inbox, commands: Sequence[Command]) -> Taken:
-    """What joins the running turn at its next step: everything that was left for it, oldest first."""
+    """What joins the running turn at its next step: everything that was left for it and not withdrawn, oldest first."""
+    inbox, before, claims = _without_withdrawn(inbox, commands)
     steers = [command for command in commands if command.kind == "steer"]
+    claims += [command.id for command in steers]
     fresh = [message for message in map(_message, steers) if message]
     messages = (*inbox.next_step, *fresh)
-    claims = tuple(command.id for command in steers)
-    if not messages:
-        return Taken(claims=claims)
-    insert = INBOX_SPLICED.fact(InboxSpliced("next-step", len(inbox.next_step), fresh))
-    return Taken((insert,) if fresh else (), (_removal("next-step", len(messages)),), messages, claims)
+    if fresh:
+        before.append(INBOX_SPLICED.fact(InboxSpliced("next-step", len(inbox.next_step), fresh)))
+    after = (_removal("next-step", len(messages)),) if messages else ()
+    return Taken(tuple(before), after, messages, tuple(claims))
 
 
 def withdrawal(inbox: Inbox, message: str) -> Fact | None:
     """The fact that takes a message out of the log's inbox unanswered; None where it does not wait there."""
-    return _canceled(inbox, message)
-
-
-def _canceled(inbox: Inbox, message: str) -> Fact | None:
     queues: tuple[tuple[Target, tuple[Message, ...]], ...] = (
         ("next-turn", inbox.next_turn),
         ("next-step", inbox.next_step),
@@ -153,6 +146,17 @@ def _canceled(inbox: Inbox, message: str) -> Fact | None:
             if one.id == message:
                 return INBOX_SPLICED.fact(InboxSpliced(target, index, [], 1, "canceled"))
     return None
+
+
+def _without_withdrawn(inbox: Inbox, commands: Sequence[Command]) -> tuple[Inbox, list[Fact], list[str]]:
+    """The inbox without what was withdrawn, the facts that say so, and the commands that are met by it."""
+    facts: list[Fact] = []
+    claims = [command for command in commands if command.kind == "withdraw"]
+    for command in claims:
+        if fact := withdrawal(inbox, read_wish(command).id):
+            facts.append(fact)
+            inbox = inbox.spliced(_value(fact))
+    return inbox, facts, [command.id for command in claims]
 
 
 def _removal(target: Target, count: int) -> Fact:

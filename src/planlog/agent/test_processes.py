@@ -133,6 +133,34 @@ async def test_a_prompt_in_the_logs_inbox_can_be_withdrawn(house: House) -> None
     assert len(model.asked) == 1
 
 
+async def test_a_message_that_waits_on_the_log_can_be_withdrawn_while_a_turn_runs(house: House) -> None:
+    session = await house.session()
+    agent = house.first.agent
+    working = calls(call("say", text="working", seconds=5))
+    steers: list[str] = []
+
+    async def steer() -> None:
+        await anyio.sleep(1)
+        steers.extend([await agent.steer(session, "in blue"), await agent.steer(session, "no, in red")])
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(steer)
+        await house.run(session, Script([working, {"text": "Done."}]), "paint")
+    copy = await house.cut_after(session, "agent/inbox/spliced", 2)
+
+    async def withdraw() -> None:
+        await anyio.sleep(1)
+        assert await agent.withdraw(copy, steers[1])
+
+    model = Script([working, {"text": "Blue."}])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(withdraw)
+        assert await agent.run(copy, model, until=steers[0]) == Completed()
+    assert [asked["messages"][-1]["content"][0]["type"] for asked in model.asked] == ["text", "tool-result"]
+    assert "next-step -1 +[] canceled" in await told(copy)
+    assert await copy.commands() == []
+
+
 async def test_a_steer_that_is_withdrawn_between_a_look_and_a_claim_leaves_the_turn_at_its_end(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
