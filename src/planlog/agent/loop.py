@@ -29,7 +29,7 @@ from planlog.agent.stream import Hearing
 from planlog.agent.tasks import task_group
 from planlog.log.event import Fact
 from planlog.log.header import new_id
-from planlog.log.store import LeaseLost
+from planlog.log.store import ClaimGone
 from planlog.model.message import ModelSource
 from planlog.tools.outcome import Outcome, truncated_arguments
 
@@ -116,10 +116,7 @@ class Turn:
         """Commits; False where one of the commands was withdrawn a moment ago, so that all has to be decided again."""
         try:
             await self._ledger.commit(*facts, claims=claims)
-        except LeaseLost:
-            left = {command.id for command in await self._session.commands()}
-            if left.issuperset(claims):
-                raise
+        except ClaimGone:
             return False
         return True
 

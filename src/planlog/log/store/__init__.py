@@ -37,6 +37,10 @@ class LeaseLost(StoreError):
     """Somebody else has taken the session over; whatever this writer still wants to say is refused."""
 
 
+class ClaimGone(StoreError):
+    """A command that an append claims was withdrawn or claimed by somebody else; look again and decide again."""
+
+
 class SessionUnknown(PlanlogError):
     """No session has that id."""
 
@@ -139,9 +143,9 @@ class Store(Protocol):
     async def append(self, session: str, rows: Sequence[Row], *, lease: Lease, claims: Sequence[str] = ()) -> None:
         """Writes `rows` and removes the commands `claims` in one durable transaction, all or none.
 
-        Raises `HeadMoved` unless rows[0].seq is the head, `LeaseLost` when the lease's epoch is no longer current or
-        one of `claims` is gone. When it returns, a crash loses nothing of it. Not cut short by cancellation: it comes
-        after the call has returned, at the caller's next wait.
+        Raises `HeadMoved` unless rows[0].seq is the head, `LeaseLost` when the lease's epoch is no longer current,
+        `ClaimGone` when one of `claims` is gone. When it returns, a crash loses nothing of it. Not cut short by
+        cancellation: it comes after the call has returned, at the caller's next wait.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from planlog.log.store import HeadMoved, LeaseLost, Row, SessionUnknown, StoreError
+from planlog.log.store import ClaimGone, HeadMoved, LeaseLost, Row, SessionUnknown, StoreError
 
 
 def check_rows(rows: Sequence[Row]) -> None:
@@ -12,14 +12,14 @@ def check_rows(rows: Sequence[Row]) -> None:
 
 
 def check_append(session: str, rows: Sequence[Row], *, head: int, epoch: int, lease: int, gone: Sequence[str]) -> None:
-    """Raises `LeaseLost` or `HeadMoved` unless `rows` may be written now.
+    """Raises `LeaseLost`, `ClaimGone` or `HeadMoved` unless `rows` may be written now.
 
     `epoch` is the current one, `lease` the writer's; `gone` are the commands that it claims and that nobody keeps.
     """
     if lease != epoch:
         raise taken_over(session)
     if gone:
-        raise LeaseLost(f"session {session}: command {gone[0]} is gone, somebody withdrew or claimed it")
+        raise ClaimGone(f"session {session}: command {gone[0]} is gone, somebody withdrew or claimed it")
     if rows and rows[0].seq != head:
         raise HeadMoved(f"session {session} has grown: the next event is seq {head}, not {rows[0].seq}")
 

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from planlog.log.store import (
+    ClaimGone,
     Command,
     HeadMoved,
     LeaseLost,
@@ -200,7 +201,7 @@ async def test_a_command_that_is_gone_refuses_the_append_that_claims_it(store: S
     await store.send("s1", prompt("c1"))
     await store.send("s1", prompt("c2"))
     assert await store.withdraw("s1", "c1")
-    with pytest.raises(LeaseLost, match="command c1 is gone"):
+    with pytest.raises(ClaimGone, match="command c1 is gone"):
         await store.append("s1", rows(0, "a"), lease=lease, claims=["c2", "c1"])
     assert await store.commands("s1") == [prompt("c2")]
     assert await store.read("s1", 0) == []
