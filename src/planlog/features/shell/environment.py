@@ -16,18 +16,34 @@ UNATTENDED = {
 """Set in every command, since nobody sits before its output to turn a page, close an editor or type a password."""
 
 _PROVIDERS = (
-    "AI21|ANTHROPIC|ARK|AZURE_AI|AZURE_OPENAI|CEREBRAS|CLAUDE|CLAUDE_CODE|COHERE|DASHSCOPE|DEEPINFRA|DEEPSEEK"
-    "|FIREWORKS|FIREWORKS_AI|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|GROQ|KIMI|LITELLM|MINIMAX|MISTRAL|MOONSHOT|NVIDIA"
-    "|OLLAMA|OPENAI|OPENROUTER|PERPLEXITY|PLANLOG|QWEN|SILICONFLOW|TOGETHER|TOGETHERAI|VERCEL_AI_GATEWAY|XAI|ZAI"
-    "|ZHIPU|ZHIPUAI"
+    "AI21|ANTHROPIC|BAICHUAN|BEDROCK|CEREBRAS|CHATGLM|CHATGPT|CLAUDE|CODESTRAL|DASHSCOPE|DEEPINFRA|DEEPSEEK|DOUBAO"
+    "|FIREWORKS|GEMINI|GROQ|HUGGINGFACE|HUNYUAN|LITELLM|MINIMAX|MISTRAL|MOONSHOT|NEBIUS|OLLAMA|OPENAI|OPENROUTER"
+    "|PERPLEXITY|PLANLOG|QIANFAN|QWEN|SAMBANOVA|SILICONFLOW|STEPFUN|TOGETHERAI|VLLM|WATSONX|ZHIPU"
 )
-_KINDS = "(?:API|ADMIN|MASTER)_KEYS?|(?:API|AUTH|OAUTH|ACCESS)_TOKEN"
-_CREDENTIAL = re.compile(f"(?:{_PROVIDERS})_(?:{_KINDS})", re.IGNORECASE)
+"""Names that mean a model provider wherever they stand."""
+_PROVIDER_WORDS = (
+    "AI_GATEWAY|ARK|AZURE_INFERENCE|COHERE|ERNIE|GLM|GPT|GROK|JINA|KIMI|LLAMA|LLM|LM_?STUDIO|NOVITA|REPLICATE|TOGETHER"
+    "|VERTEX|VOYAGE|XAI|Z_?AI"
+)
+"""Names that do so as whole words only: SPARK has an ARK in it."""
+_SECRETS = (
+    "KEYS?|SECRETS?|PASSWORD|CREDENTIALS?|(?:API|AUTH|ACCESS)_?TOKENS"
+    "|(?<!MAX_)(?<!MIN_)TOKEN(?!_(?:BUDGET|COST|COUNT|LIMIT|PRICE))"
+)
+"""Endings of words that mean a secret. A model's tokens are counted, too."""
+_CLOUD_KEYS = (
+    "(?:AZURE|GOOGLE|NVIDIA|VOLCENGINE)_(?:(?:AI|AI_STUDIO|GENAI|GENERATIVE_AI)_(?:API_?)?|API_?)(?:KEY|TOKEN)S?"
+)
+"""Of those who sell models and much else only what names nothing else: not GOOGLE_MAPS_API_KEY."""
+
+_PROVIDER = re.compile(f"{_PROVIDERS}|(?<![A-Z])(?:{_PROVIDER_WORDS})(?![A-Z])", re.IGNORECASE)
+_SECRET = re.compile(f"(?:{_SECRETS})(?![A-Z])", re.IGNORECASE)
+_CLOUD_KEY = re.compile(f"(?<![A-Z])(?:{_CLOUD_KEYS})(?![A-Z])", re.IGNORECASE)
 
 
 def is_credential(name: str) -> bool:
-    """Whether a variable of this name holds the key of a model provider."""
-    return _CREDENTIAL.fullmatch(name) is not None
+    """Whether a variable of this name holds a secret of a model provider, whatever else the name says."""
+    return bool(_PROVIDER.search(name) and _SECRET.search(name)) or _CLOUD_KEY.search(name) is not None
 
 
 def command_environment(environ: Mapping[str, str]) -> dict[str, str]:

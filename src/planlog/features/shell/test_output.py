@@ -1,8 +1,6 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.features.shell.environment import UNATTENDED, command_environment
 from planlog.features.shell.output import Output
 from planlog.features.shell.progress import PIECE, Progress
 
@@ -67,33 +65,3 @@ async def test_those_who_watch_hear_the_first_text_at_once_and_of_a_flood_the_la
     progress.add("unheard")
     progress.close()
     assert len(heard) == 2
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "OPENAI_API_KEY",
-        "openai_api_key",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "AZURE_OPENAI_API_KEY",
-        "OPENAI_ADMIN_KEY",
-        "PLANLOG_ACCESS_TOKEN",
-    ],
-)
-def test_a_command_does_not_see_the_key_of_a_model_provider(name: str) -> None:
-    assert name not in command_environment({name: "secret"})
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["PATH", "GITHUB_TOKEN", "STRIPE_API_KEY", "GOOGLE_MAPS_API_KEY", "OPENAI_BASE_URL", "PLANLOG_HOME", "HF_TOKEN"],
-)
-def test_a_command_sees_all_that_its_own_work_may_need(name: str) -> None:
-    assert command_environment({name: "value"}) == {name: "value", **UNATTENDED}
-
-
-def test_nothing_waits_for_a_person() -> None:
-    assert command_environment({"PAGER": "less", "TERM": "xterm"}) == UNATTENDED
