@@ -96,7 +96,9 @@ class House:
         return anyio.run(run)
 
     def stop(self) -> None:
-        """Kills what a failed test left behind."""
+        """Kills what a failed test left behind, and lets commands end that wait at a pipe: their program was killed."""
+        for pipe in filter(Path.is_fifo, self.folder.iterdir()):
+            os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
         for process in self._started:
             if process.poll() is None:
                 process.kill()
