@@ -6,13 +6,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from planlog.log.store.sqlite import open_store
-
 from bench.logs import fill
 from bench.measure import Row, micro, ratio
 from planlog.features.todo.fold import TODOS
 from planlog.log.event import Vocabulary
 from planlog.log.session import Session
+from planlog.log.store.sqlite import open_store
 
 
 def measure(quick: bool) -> list[Row]:
