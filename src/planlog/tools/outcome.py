@@ -57,8 +57,13 @@ def unknown_tool(name: str, meant: str | None, names: list[str]) -> Outcome:
 
 def timed_out(seconds: float) -> Outcome:
     """The tool was stopped because its time was over."""
+    return failed_by(time_out(seconds))
+
+
+def time_out(seconds: float, more: str = "") -> ToolFailure:
+    """The same for a tool that keeps time itself, and can say `more` after the sentence."""
     text = f"timed out after {seconds:g} s and was stopped; it may have taken effect in part, check before you retry"
-    return failed(text, "ToolTimeoutError", "TOOL_TIMEOUT")
+    return ToolFailure(text + more, name="ToolTimeoutError", code="TOOL_TIMEOUT")
 
 
 def aborted() -> Outcome:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from planlog.features.shell.environment import command_environment
 from planlog.features.shell.process import Ran, kill_living, run_command
 from planlog.kernel.last_acts import LastActs
+from planlog.tools.outcome import time_out
 from planlog.tools.tool import Execution, Presentation, Tool, ToolFailure, Tools
 
 NAME = "bash"
@@ -72,10 +73,8 @@ def bash(timeout_seconds: int, output_limit: int) -> Tool[Command, Ran]:
 def judged(ran: Ran, timeout: float) -> Ran:
     """`ran` if it went well; else the `ToolFailure` that says first how it ended, and then what was printed."""
     if ran.timed_out:
-        end = f"timed out after {timeout:g} s and was stopped; it may have taken effect in part, check before you retry"
-        if ran.status is None:
-            end += f"; it {ran.ending()}"
-        raise ToolFailure(f"{end}\n{render(ran)}", name="ToolTimeoutError", code="TOOL_TIMEOUT")
+        lives = f"; it {ran.ending()}" if ran.status is None else ""
+        raise time_out(timeout, f"{lives}\n{render(ran)}")
     if ran.status != 0:
         raise ToolFailure(f"{ran.ending()}\n{render(ran)}")
     return ran
