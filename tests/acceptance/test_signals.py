@@ -214,3 +214,32 @@ def test_an_import_that_waits_for_its_file_can_be_stopped(house: House, number: 
     process.send_signal(number)
     process.communicate(timeout=20)
     assert process.returncode == code
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_reader_who_does_not_read_stops_neither_the_turn_nor_a_signal(
+    house: House, number: signal.Signals, code: int
+) -> None:
+    process = house.start("run", "--json", "-m", house.script({"text": "word " * 100_000}), "talk")
+    assert process.stdout
+    process.stdout.read(1)
+    while not (sessions := house.json("sessions")) or sessions[0]["running"]:
+        pass
+    assert house.events()[-1]["type"] == "turn/end"
+    process.send_signal(number)
+    process.wait(timeout=20)
+    assert process.returncode == code
+
+
+def test_a_reader_who_is_slow_gets_all_of_it_in_order(house: House) -> None:
+    words = " ".join(map(str, range(60_000)))
+    process = house.start("run", "-m", house.script({"text": words}), "count", stderr=subprocess.STDOUT, bufsize=0)
+    assert process.stdout
+    process.stdout.read(1)
+    while not (sessions := house.json("sessions")) or sessions[0]["running"]:
+        pass
+    said, _ = process.communicate(timeout=20)
+    [session] = sessions
+    end = f"session {session['id']} · planlog run --resume {session['id']} PROMPT goes on"
+    assert f"0{said.decode()}".splitlines() == [words, end]
+    assert process.returncode == 0

@@ -19,7 +19,7 @@ NOBODY_READS = 141
 
 def report(error: BaseException, program: "TerminalProgram") -> int:
     """Says what happened, where there is something to say, and returns the exit code."""
-    from planlog.faces.stdio.screen import ScreenGone
+    from planlog.faces.stdio.outlet import ScreenGone
 
     error = first_leaf(error)
     if os.environ.get("PLANLOG_DEBUG") and not isinstance(error, click.exceptions.Exit):

@@ -49,9 +49,12 @@ class JsonLines:
 
 
 class Follower:
-    """Hands committed events with seq > `after` to whoever listens."""
+    """Hands committed events with seq > `after` to whoever listens, as fast as what they print is read."""
 
-    def __init__(self, session: Session, listeners: Sequence[Callable[[Event], None]], after: int) -> None:
+    def __init__(
+        self, console: Console, session: Session, listeners: Sequence[Callable[[Event], None]], after: int
+    ) -> None:
+        self._console = console
         self._session = session
         self._listeners = listeners
         self._shown = after
@@ -62,6 +65,8 @@ class Follower:
         async with aclosing(self._session.follow(self._shown)) as batches:
             async for batch in batches:
                 for event in batch:
+                    if self._console.is_full:
+                        await self._console.room()
                     for listen in self._listeners:
                         listen(event)
                     self._shown = event.seq
@@ -75,16 +80,20 @@ class Follower:
 
 
 class Ears:
-    """Shows what is live. It is said in the middle of the agent's work, which a broken screen must not reach."""
+    """Shows what is live. It is said in the middle of the agent's work, which a broken screen must not reach.
 
-    def __init__(self, viewer: Viewer) -> None:
+    Where nobody reads, it is left out: answers come from the log as well, and progress is over when it is read.
+    """
+
+    def __init__(self, console: Console, viewer: Viewer) -> None:
+        self._console = console
         self._viewer = viewer
         self._failure: Exception | None = None
         self._deaf = anyio.Event()
 
     def hear(self, what: LiveNews) -> None:
         """Shows `what`, until showing fails."""
-        if self._failure is None:
+        if self._failure is None and (not self._console.is_full or isinstance(what, LiveNotice)):
             try:
                 self._viewer.live(what)
             except Exception as failure:

@@ -60,10 +60,9 @@ class TerminalProgram:
     @cached_property
     def console(self) -> "Console":
         """Stdout and stderr."""
-        from planlog.faces.stdio.console import Console
-        from planlog.faces.stdio.screen import open_screen
+        from planlog.faces.stdio.console import open_console
 
-        return Console(open_screen(sys.stdout, self.env), open_screen(sys.stderr, self.env))
+        return open_console(sys.stdout, sys.stderr, self.env)
 
     @cached_property
     def command_line(self) -> "CommandLine":
@@ -103,7 +102,7 @@ class TerminalProgram:
         from planlog.app.signals import Signals
         from planlog.faces.cli import CommandLine
         from planlog.faces.stdio import StdioRenders
-        from planlog.faces.stdio.screen import ScreenGone
+        from planlog.faces.stdio.outlet import ScreenGone
         from planlog.kernel.last_acts import LastActs
 
         last_acts = LastActs()
@@ -112,7 +111,10 @@ class TerminalProgram:
         signals = Signals(last_acts)
         try:
             with shown_warnings(self.console), signals:
-                async with open_program(self.composed(), roles, self.where(), given) as scope:
+                async with (
+                    self.console.unblocked(),
+                    open_program(self.composed(), roles, self.where(), given) as scope,
+                ):
                     code = await task(scope, signals)
         except BaseException as error:
             # A terminal that closes sends a signal and breaks the screen; the signal is why we end.
@@ -163,6 +165,10 @@ class TerminalProgram:
         """See `Program.write`."""
         self.console.out.lines(lines)
 
+    async def room(self) -> None:
+        """See `Program.room`."""
+        await self.console.room()
+
     def write_json(self, value: Any) -> None:
         """See `Program.write_json`."""
         import msgspec
@@ -184,7 +190,7 @@ class TerminalProgram:
     def _tell(self, lines: "list[Line]") -> None:
         from contextlib import suppress
 
-        from planlog.faces.stdio.screen import ScreenGone
+        from planlog.faces.stdio.outlet import ScreenGone
         from planlog.kernel.errors import PlanlogError
 
         # Where even stderr cannot be written, there is nobody left to tell.

@@ -20,7 +20,7 @@ from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import INTERRUPTED, ending
-from planlog.faces.stdio.screen import ScreenGone
+from planlog.faces.stdio.outlet import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError
 from planlog.kernel.scope import Scope
@@ -102,10 +102,12 @@ async def _answer(
         async with anyio.create_task_group() as tasks:
             show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
             questions = Questions(console, agent, scope.get(Tools), session, tasks)
-            follower = Follower(session, [show, questions.event], after)
-            ears = Ears(viewer)
+            follower = Follower(console, session, [show, questions.event], after)
+            ears = Ears(console, viewer)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
+            for outlet in console.outlets:
+                tasks.start_soon(outlet.broken)
 
             async def stop() -> None:
                 if agent.runs(session):

@@ -91,6 +91,7 @@ class Questions:
 
     async def _ask(self, lines: list[Line]) -> bool:
         self._console.note_lines(lines)
+        await self._console.flushed()
         # What was typed before the question was no answer to it; what is typed from the moment it stands there is.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         self._console.ask("Allow it? [y/N] ")

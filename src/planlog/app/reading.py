@@ -23,6 +23,7 @@ async def show_session(console: Console, scope: Scope, session: Session) -> None
     async for page in session.pages():
         for event in page:
             transcript.event(event)
+            await console.room()
     transcript.finish()
     if not transcript.open_turn:
         return

@@ -113,6 +113,10 @@ class Program(Protocol):
         """Prints to stdout, cleaned of control characters and painted where the terminal can show it."""
         ...
 
+    async def room(self) -> None:
+        """Waits until whoever reads has taken enough; to be called now and then by what writes much inside `run`."""
+        ...
+
     def write_json(self, value: Any) -> None:
         """Prints one JSON document on a line of its own; a `bytes` value is one already."""
         ...

@@ -26,6 +26,7 @@ def command(program: "TerminalProgram", session: str | None) -> int:
 
         async for line in write_file(await program.find_id(scope, session), scope.get(Store)):
             program.console.out.json_lines([line.removesuffix(b"\n")])
+            await program.room()
         return 0
 
     return program.run(task, roles=())

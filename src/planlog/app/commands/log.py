@@ -27,6 +27,7 @@ def command(program: "TerminalProgram", session: str | None) -> int:
         start, whole = 0, await program.find_id(scope, session)
         while lines := await store.read(whole, start):
             program.console.out.json_lines(lines)
+            await program.room()
             start += len(lines)
         return 0
 

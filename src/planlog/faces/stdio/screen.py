@@ -1,23 +1,18 @@
 """One output stream: writes whole lines and streamed text, knows where it stands, and never raises for a character."""
 
 import os
-import select
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from planlog.faces.renders import Line
 from planlog.faces.stdio.cleaning import StreamCleaner, clean_line
+from planlog.faces.stdio.outlet import Outlet, open_outlet
 from planlog.faces.stdio.painting import can_move, paint, shorten, wants_color
-from planlog.kernel.errors import PlanlogError
 
 _ERASE_LINE = "\r\x1b[K"
 _DEFAULT_WIDTH = 80
 # The face's own signs, for streams that cannot encode them.
 _PLAIN_SIGNS = str.maketrans({"…": "...", "·": "-", "✓": "+", "✗": "x", "●": "*", "›": ">", "‹": "<"})
-
-
-class ScreenGone(Exception):
-    """Nobody reads any more: the pipe was closed, or the terminal."""
 
 
 class Screen:
@@ -101,42 +96,30 @@ class Screen:
         self._sink(text.encode(self._encoding, "backslashreplace"))
 
 
-def open_screen(stream: TextIO | None, env: Mapping[str, str]) -> Screen:
-    """A screen on `stream` (None: a closed one, where nothing is written). What is buffered in it goes out first."""
+def open_screen(stream: TextIO | None, env: Mapping[str, str], outlet: Outlet | None = None) -> Screen:
+    """A screen on `stream` (None: a closed one, where nothing is written). What is buffered in it goes out first.
+
+    `outlet` is the stream's file where it is open already, perhaps under another descriptor.
+    """
     if stream is None:
         return Screen(lambda data: None, is_terminal=False, env=env)
     encoding = stream.encoding or "utf-8"
-    try:
-        descriptor = stream.fileno()
-    except OSError:
+    outlet = outlet or open_outlet(stream)
+    if outlet is None:
 
         def keep(data: bytes) -> None:
             stream.write(data.decode(encoding))
 
         return Screen(keep, is_terminal=False, env=env, encoding=encoding)
     stream.flush()
+    descriptor = stream.fileno()
     return Screen(
-        lambda data: _write_all(descriptor, data, stream.name),
+        outlet.write,
         is_terminal=os.isatty(descriptor),
         env=env,
         encoding=encoding,
         columns=lambda: _terminal_width(descriptor),
     )
-
-
-def _write_all(descriptor: int, data: bytes, name: str) -> None:
-    rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[os.write(descriptor, rest) :]
-        except BlockingIOError:  # whoever shares the pipe made it non-blocking
-            select.select([], [descriptor], [])
-        except OSError as error:
-            import errno
-
-            if error.errno in (errno.EPIPE, errno.EIO):  # EIO: the terminal was closed
-                raise ScreenGone from error
-            raise PlanlogError(f"cannot write to {name.strip('<>')}: {error.strerror}") from error
 
 
 def _terminal_width(descriptor: int) -> int:

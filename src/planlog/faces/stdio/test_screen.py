@@ -6,7 +6,8 @@ import pytest
 
 from planlog.faces.renders import Span
 from planlog.faces.stdio.console import Console
-from planlog.faces.stdio.screen import Screen, ScreenGone, open_screen
+from planlog.faces.stdio.outlet import ScreenGone
+from planlog.faces.stdio.screen import Screen, open_screen
 from planlog.kernel.errors import PlanlogError
 
 TERMINAL = {"TERM": "xterm-256color"}

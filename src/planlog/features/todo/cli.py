@@ -95,6 +95,7 @@ async def _watch(program: Program, session: "Session", as_json: bool) -> None:
             if plan is not shown:
                 shown = plan
                 await _show_plan(program, session, as_json, None)
+                await program.room()
 
 
 def _write_json(program: Program, value: Any) -> None:
