@@ -54,6 +54,24 @@ def test_nobody_is_asked_to_approve_what_is_not_shown(house: House) -> None:
     assert (house.folder / "done").exists() == ("command: touch done" in terminal.screen)
 
 
+@pytest.mark.parametrize(
+    ("keys", "runs"), [(["\n", "\n", "y\n"], True), (["y\n", "y\n", "\n"], False), (["n\n"], False)]
+)
+def test_a_yes_counts_only_below_the_last_line_of_what_would_run(house: House, keys: list[str], runs: bool) -> None:
+    lines = "\n".join(f": line {number}." for number in range(130))
+    terminal = Terminal(house, "run", "-m", house.script(bash(f"{lines}\ntouch done"), {"text": "end"}), "do it")
+    terminal.wait_for("more lines; return shows them, n denies the call: ")
+    assert "line 58." in terminal.screen
+    assert "line 59." not in terminal.screen
+    for number, key in enumerate(keys):
+        prompts = ("72 more lines", "12 more lines", "Allow it? [y/N] ")
+        terminal.wait_for(prompts[number])
+        assert "Allow it?" not in terminal.screen or "touch done" in terminal.screen
+        terminal.type(key)
+    assert terminal.finish() == 0
+    assert (house.folder / "done").exists() == runs
+
+
 def test_keys_that_were_typed_before_a_question_do_not_answer_it(house: House) -> None:
     pipe = house.folder / "gate"
     os.mkfifo(pipe)

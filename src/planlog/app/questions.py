@@ -20,8 +20,10 @@ from planlog.model.message import ToolCall
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Tool, Tools
 
-SHOWN_LINES = 60
+PAGE = 60
+"""Lines of a question that are shown before its person asks for more."""
 YES = ("y", "yes")
+NO = ("n", "no")
 
 
 class Questions:
@@ -90,12 +92,22 @@ class Questions:
         return question(asked, tool, call.arguments) if call and tool else None
 
     async def _ask(self, lines: list[Line]) -> bool:
+        """Shows it all, a page at a time, and takes an answer only below the last one."""
+        while len(lines) > PAGE:
+            page, lines = lines[:PAGE], lines[PAGE:]
+            if await self._typed(page, f"{len(lines)} more lines; return shows them, n denies the call: ") in NO:
+                return False
+        return await self._typed(lines, "Allow it? [y/N] ") in YES
+
+    async def _typed(self, lines: list[Line], prompt: str) -> str:
+        """What is typed below the lines; "n" at the end of the input."""
         self._console.note_lines(lines)
         await self._console.flushed()
         # What was typed before the question was no answer to it; what is typed from the moment it stands there is.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        self._console.ask("Allow it? [y/N] ")
-        return (await typed_line()).strip().lower() in YES
+        self._console.ask(prompt)
+        typed = await typed_line()
+        return typed.strip().lower() if typed else NO[0]
 
 
 def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list[Line] | None:
@@ -107,10 +119,7 @@ def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list
     if isinstance(params, Violations):
         return None
     lines: list[Line] = [(Span(f"{asked.tool_name} wants to run:", "busy"),)]
-    rows = list(_parameter_lines(msgspec.to_builtins(params)))
-    lines += [(Span(f"  {row}"),) for row in rows[:SHOWN_LINES]]
-    if len(rows) > SHOWN_LINES:
-        lines.append((Span(f"  … and {len(rows) - SHOWN_LINES} more lines that are not shown", "bad"),))
+    lines += [(Span(f"  {row}"),) for row in _parameter_lines(msgspec.to_builtins(params))]
     if asked.reason:
         lines.append((Span(f"  ({asked.reason})", "dim"),))
     return lines
