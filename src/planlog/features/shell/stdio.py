@@ -1,5 +1,6 @@
 """How a command looks in the terminal: the command, how it ended, and the last lines that it printed."""
 
+import re
 from collections.abc import AsyncGenerator
 
 from planlog.faces.renders import Call, Line, Renders, Row, Span
@@ -9,6 +10,8 @@ from planlog.tools.schema import Violations, check_arguments
 
 LINES = 10
 """How many lines of output are shown."""
+DROPPED = re.compile(r"^\[… (\d+) characters dropped …\]$", re.MULTILINE)
+"""The mark of `Output`, where the middle of what was printed is missing."""
 WIDTH = 500
 """How many characters of a line."""
 
@@ -31,7 +34,9 @@ def last_lines(output: str) -> tuple[Line, ...]:
     hidden = max(0, len(lines) - LINES)
     shown: list[Line] = [(Span(_settled(line)),) for line in lines[hidden:]]
     if hidden:
-        shown.insert(0, (Span(f"… {hidden} more line{'s' if hidden > 1 else ''} above", "dim"),))
+        dropped = DROPPED.search("\n".join(lines[:hidden]))
+        more = f", and {dropped[1]} characters between them that nobody kept" if dropped else ""
+        shown.insert(0, (Span(f"… {hidden} more line{'s' if hidden > 1 else ''} above{more}", "dim"),))
     return tuple(shown)
 
 

@@ -159,6 +159,12 @@ def test_a_row_folds_long_output_to_its_end_and_counts_what_is_hidden() -> None:
     assert shown == ["$ seq 30 | exit code 0", "  … 20 more lines above", *[f"  {n}" for n in range(21, 31)]]
 
 
+def test_a_row_says_how_much_is_missing_where_the_middle_was_dropped() -> None:
+    printed = "\n".join(map(str, range(12))) + "\n[… 5000 characters dropped …]\n" + "\n".join(map(str, range(20, 32)))
+    shown = row('{"command":"seq 9999"}', printed).split("\n")
+    assert shown[1] == "  … 15 more lines above, and 5000 characters between them that nobody kept"
+
+
 def test_a_row_shows_a_progress_bar_as_it_was_left_and_no_line_without_end() -> None:
     assert row('{"command":"x"}', "10%\r100%\r\nok") == "$ x | exit code 0\n  100%\n  ok"
     assert len(row('{"command":"x"}', "y" * 9999)) < 600

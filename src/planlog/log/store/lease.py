@@ -28,6 +28,8 @@ class FileLock:
     def release(self) -> None:
         """Safe to call twice."""
         if self._descriptor is not None:
+            # Closing would do, were there not a moment in which a child that another thread starts has a copy.
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = None
 
