@@ -116,6 +116,8 @@ def test_a_process_that_was_killed_is_shown_as_interrupted_and_repaired_by_the_n
     process.communicate(timeout=20)
     before = house.planlog("log").stdout
     shown = house.planlog("show").stdout
+    [row, _] = [line for line in shown.splitlines() if line.startswith(("✗", "turn"))]
+    assert row.startswith(f"✗ $ echo $$ > {house.folder}/pid; exec sleep 300  ")
     assert "turn 1 was interrupted: the process that ran it is gone; --resume goes on\n" in shown
     assert house.planlog("log").stdout == before
     os.kill(child, signal.SIGKILL)
@@ -147,6 +149,7 @@ def test_a_session_that_another_process_runs_is_followed_and_its_prompt_comes_ne
     assert listed["running"] is True
     shown = house.planlog("show")
     assert f"turn 1 is being run by process {first.pid} on " in shown.stdout
+    assert f"First.\n… $ echo at the gate > {pipe}; cat {pipe}\n" in shown.stdout
     second = house.start("run", "--json", "--resume", listed["id"], "-m", house.script({"text": "Second."}), "two")
     followed = lines(second)
     seen = [next(followed)["type"]]

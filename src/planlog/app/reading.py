@@ -1,6 +1,7 @@
 """Prints a whole session as it stands, without taking part in it."""
 
-from planlog.agent.event import EndReason
+from planlog.agent.event import TURN_END, EndReason
+from planlog.agent.repair import closed_in_memory
 from planlog.faces.renders import Span
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.console import Console
@@ -24,12 +25,19 @@ async def show_session(console: Console, scope: Scope, session: Session) -> None
         for event in page:
             transcript.event(event)
             await console.room()
-    transcript.finish()
-    if not transcript.open_turn:
+    turn = transcript.open_turn
+    if not turn:
+        transcript.finish()
         return
     owner = await scope.get(Store).owner(session.id)
     if owner is None:
-        text = f"turn {transcript.open_turn} was interrupted: the process that ran it is gone; --resume goes on"
+        # What the next run will write is shown as if it stood there: what was streamed, and a row for each call.
+        for event in await closed_in_memory(session):
+            if event.type != TURN_END.name:
+                transcript.event(event)
+        text = f"turn {turn} was interrupted: the process that ran it is gone; --resume goes on"
     else:
-        text = f"turn {transcript.open_turn} is being run by process {owner.pid} on {owner.host}"
+        transcript.pending()
+        text = f"turn {turn} is being run by process {owner.pid} on {owner.host}"
+    transcript.finish()
     console.out.lines([(Span(text, "busy"),)])

@@ -32,6 +32,7 @@ _PROGRESS = 0.1
 """Seconds between two looks at a call's output, however fast it comes."""
 _DONE = Span("✓", "good")
 _FAILED = Span("✗", "bad")
+_RUNNING = Span("…", "busy")
 
 
 class Transcript:
@@ -88,6 +89,11 @@ class Transcript:
     def finish(self) -> None:
         """Ends the line that is unfinished."""
         self._console.out.end_line()
+
+    def pending(self) -> None:
+        """A row for each call that has no result so far."""
+        for name, arguments in self._calls.values():
+            self._console.out.lines(lay_out(self._row(Call(name, arguments)), _RUNNING, self._console.out.width))
 
     # Answers
 
