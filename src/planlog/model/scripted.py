@@ -22,7 +22,7 @@ the next reply.
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -45,6 +45,9 @@ from planlog.model.model import (
 
 PIECE = 12
 """Characters in one delta."""
+
+
+Natural = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class ScriptedCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,8 +75,8 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     finish: Literal["stop", "length", "error"] = "stop"
     error: ScriptedError | None = None
     usage: Usage | None = None
-    delay_ms: int = 0
-    cut_after: int | None = None
+    delay_ms: Natural = 0
+    cut_after: Natural | None = None
     agent: str | None = None
 
 
@@ -123,7 +126,7 @@ def _reply(line: bytes, where: str) -> Reply:
     try:
         return msgspec.json.decode(mend_escapes(line), type=Reply)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{where}: is not a reply: {error}") from error
+        raise ConfigError(f"{where}: is not a reply, which is one JSON object on one line: {error}") from error
 
 
 async def _paced(reply: Reply, number: int) -> AsyncGenerator[Chunk]:

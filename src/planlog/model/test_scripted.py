@@ -120,12 +120,22 @@ async def test_a_slow_reply_takes_its_time_spread_over_its_deltas(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "line", ["{", '{"txt":"x"}', '{"finish":"done"}', '{"tool_calls":[{"arguments":{}}]}', "[]", '{"text":"\xff"}']
+    "line",
+    [
+        "{",
+        '{"txt":"x"}',
+        '{"delay_ms":-5}',
+        '{"cut_after":-1}',
+        '{"finish":"done"}',
+        '{"tool_calls":[{"arguments":{}}]}',
+        "[]",
+        '{"text":"\xff"}',
+    ],
 )
 def test_a_line_that_is_no_reply_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_bytes(b'{"text":"fine"}\n\n' + line.encode("latin-1"))
-    with pytest.raises(ConfigError, match=r"bad\.jsonl:3: is not a reply: ."):
+    with pytest.raises(ConfigError, match=r"bad\.jsonl:3: is not a reply, which is one JSON object on one line: ."):
         open_script(path)
 
 
