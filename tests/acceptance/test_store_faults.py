@@ -137,8 +137,8 @@ if os.geteuid() == 0:  # Only the superuser can make a small file system and pro
         with filled(small_disk):
             done = house.planlog("run", "-m", house.script(HELLO), "one")
         assert (done.returncode, done.stdout) == (1, "")
-        said = f"cannot open {house.home}/planlog.db: no space left on device; free some space and try again"
-        assert said in one_line(done.stderr)
+        cause = "no space left on device; free some space and try again"
+        assert one_line(done.stderr) == f"planlog: cannot open {house.home}/planlog.db: {cause}"
         assert house.planlog("run", "-m", house.script(HELLO), "one").stdout == "Hello!\n"
 
     @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from planlog.kernel.errors import ConfigError, PlanlogError
+from planlog.kernel.errors import ConfigError, PlanlogError, one_line
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -21,7 +21,7 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
     """Says what happened, where there is something to say, and returns the exit code."""
     from planlog.faces.stdio.outlet import ScreenGone
 
-    error = first_leaf(error)
+    error = _cause(first_leaf(error))
     if os.environ.get("PLANLOG_DEBUG") and not isinstance(error, click.exceptions.Exit):
         import traceback
 
@@ -56,6 +56,17 @@ def first_leaf(error: BaseException) -> BaseException:
     """The error that a group was made for."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _cause(error: BaseException) -> BaseException:
+    """What a plugin failed of, where that speaks for itself: a person knows of sessions and files, not of plugins."""
+    from planlog.kernel.life import PluginFailed
+
+    if isinstance(error, PluginFailed) and error.__cause__:
+        cause = first_leaf(error.__cause__)
+        if isinstance(cause, PlanlogError) and error.reason.endswith(one_line(cause)):
+            return _cause(cause)
     return error
 
 
