@@ -16,10 +16,6 @@ NOT_AGAIN = (
     "tests/test_workshop.py",
     "tests/faults/test_faults.py",
     "src/planlog/features",  # features do not know each other: the import contracts see to that
-    # What these show of the program, they show with a plan in it.
-    "tests/acceptance/test_faults.py",
-    "tests/acceptance/test_run.py",
-    "tests/acceptance/test_safety.py",
 )
 """What is collected, but not run once more: it would take minutes, or asks nothing about the program."""
 LONG = ("twelve_is_an_error", "ten_are_too_long")

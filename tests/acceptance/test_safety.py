@@ -18,10 +18,7 @@ def evil_session(house: House) -> str:
         {
             "text": EVIL,
             "reasoning": EVIL,
-            "tool_calls": [
-                {"name": "todo_write", "arguments": {"todos": [{"content": EVIL, "status": "in_progress"}]}},
-                {"name": EVIL, "arguments": EVIL},
-            ],
+            "tool_calls": [{"name": EVIL, "arguments": EVIL}],
         },
         {"text": "", "tool_calls": [{"name": "bash", "arguments": {"command": f"printf '{EVIL}'; exit 1"}}]},
         {"text": "end"},
@@ -33,23 +30,11 @@ def test_control_characters_are_shown_and_never_obeyed(house: House) -> None:
     assert done.returncode == 0
     seen = done.stdout + done.stderr
     assert SHOWN in done.stdout
-    assert f"[~] {SHOWN}" in done.stdout
-    for command in (["show"], ["plan"], ["sessions"], ["plan", "--history"], ["run", "-m", "script:" + EVIL, "x"]):
+    for command in (["show"], ["sessions"], ["run", "-m", "script:" + EVIL, "x"]):
         done = house.planlog(*command)
         seen += done.stdout + done.stderr
     assert [sign for sign in OBEYED if sign in seen] == []
     assert "Traceback" not in seen
-
-
-def test_json_keeps_the_text_as_it_was(house: House) -> None:
-    model = house.script(
-        {"tool_calls": [{"name": "todo_write", "arguments": {"todos": [{"content": EVIL, "status": "pending"}]}}]},
-        {"text": "end"},
-    )
-    house.planlog("run", "-m", model, "plan")
-    assert house.json("plan")["todos"][0]["content"] == EVIL
-    printed = house.planlog("log").stdout
-    assert [sign for sign in ("\x1b", "\x07", "\x08", "\r") if sign in printed] == []
 
 
 @pytest.mark.parametrize(
@@ -59,12 +44,12 @@ def test_a_stream_of_any_encoding_is_written_without_an_error(house: House, env:
     model = house.script(
         {
             "text": "任务 ✓",
-            "tool_calls": [{"name": "todo_write", "arguments": {"todos": [{"content": "é 任", "status": "pending"}]}}],
+            "tool_calls": [{"name": "bash", "arguments": {"command": "echo é 任"}}],
         },
         {"text": "end …"},
     )
     done = subprocess.run(
-        [*COMMAND, "run", "-m", model, "计划"],
+        [*COMMAND, "run", "-m", model, "--approve", "auto", "计划"],
         cwd=house.folder,
         env={**house.env, **env},
         stdin=subprocess.DEVNULL,
@@ -72,20 +57,20 @@ def test_a_stream_of_any_encoding_is_written_without_an_error(house: House, env:
     )
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
-    assert b"[todos]" in done.stdout
+    assert b"exit code 0" in done.stdout
     assert house.events()[-1]["data"]["reason"] == {"kind": "completed"}
 
 
 def test_colour_comes_only_where_it_is_wanted(house: House) -> None:
     def run(**env: str) -> str:
-        model = house.script({"tool_calls": [{"name": "todo_write", "arguments": {"todos": []}}]}, {"text": "end"})
-        done = house.planlog("run", "-m", model, "plan", **env)
+        model = house.script({"tool_calls": [{"name": "bash", "arguments": {"command": "true"}}]}, {"text": "end"})
+        done = house.planlog("run", "-m", model, "--approve", "auto", "work", **env)
         return done.stdout + done.stderr
 
     for env in ({}, {"CI": "1"}, {"TERM": "xterm"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"FORCE_COLOR": ""}):
         assert "\x1b" not in run(**env), env
     colored = run(FORCE_COLOR="1", TERM="dumb")
-    assert "\x1b[1m[todos]\x1b[0m" in colored
+    assert "\x1b[32m✓\x1b[0m " in colored
     assert "\x1b[K" not in colored
 
 
