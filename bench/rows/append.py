@@ -15,11 +15,11 @@ import apsw
 import msgspec
 
 from bench.measure import Row, micro, ratio_row
-from planlog.log.event import EventType, Vocabulary
 from planlog.log.projection import Projection
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store.sqlite import open_store
+from planlog.log.vocabulary import EventType, Vocabulary
 
 SIZE = 1_600
 BLOCK = 25

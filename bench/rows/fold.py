@@ -13,10 +13,11 @@ from bench.logs import fill
 from bench.measure import Row, ratio_row
 from planlog.agent.event import TYPES
 from planlog.agent.nesting import NESTING
-from planlog.log.event import Event, Vocabulary, read_line
+from planlog.log.event import Event, read_line
 from planlog.log.projection import Projection
 from planlog.log.sessions import Sessions
 from planlog.log.store.sqlite import open_store
+from planlog.log.vocabulary import Vocabulary
 
 PAGE = 500
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from bench.logs import fill
 from bench.measure import Row, micro, ratio
 from planlog.features.todo.fold import TODOS
-from planlog.log.event import Vocabulary
 from planlog.log.session import Session
 from planlog.log.store.sqlite import open_store
+from planlog.log.vocabulary import Vocabulary
 
 
 def measure(quick: bool) -> list[Row]:

@@ -17,7 +17,7 @@ WRITER = """
 import asyncio, json, sys, time
 from pathlib import Path
 from planlog.agent.event import TURN_START, TurnStart
-from planlog.log.event import Vocabulary
+from planlog.log.vocabulary import Vocabulary
 from planlog.log.sessions import Sessions
 from planlog.log.store.sqlite import open_store
 

@@ -9,9 +9,9 @@ from planlog.agent.agent import Agent
 from planlog.agent.event import TYPES, Completed
 from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
-from planlog.log.event import Vocabulary
 from planlog.log.sessions import Sessions
 from planlog.log.store.sqlite import open_store
+from planlog.log.vocabulary import Vocabulary
 from planlog.model.model import Request
 from planlog.model.scripted import Reply, ScriptedModel
 from planlog.tools.tool import Tools

@@ -20,11 +20,12 @@ from planlog.agent.event import TYPES, EndReason, Policy
 from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
 from planlog.kernel.virtual_clock import VirtualLoop
-from planlog.log.event import Event, Vocabulary
+from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store import Row
 from planlog.log.store.memory import MemoryStore
+from planlog.log.vocabulary import Vocabulary
 from planlog.model.model import Request
 from planlog.model.scripted import Reply, ScriptedModel
 from planlog.tools.tool import Execution, Tool, ToolFailure, Tools

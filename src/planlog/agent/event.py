@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from planlog.agent.nesting import NESTING
-from planlog.log.event import EventType, Vocabulary
+from planlog.log.vocabulary import EventType, Vocabulary
 from planlog.model.message import Block as ContentBlock
 from planlog.model.message import Message, Source, Usage
 from planlog.model.model import Chunk

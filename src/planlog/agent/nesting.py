@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from planlog.log.event import Event, EventType, Replace, Rule, Violation
+from planlog.log.event import Event, Replace, Violation
+from planlog.log.vocabulary import EventType, Rule
 
 FEATURE = "agent"
 

@@ -13,10 +13,10 @@ from planlog.kernel.errors import ConfigError
 from planlog.kernel.plugin import mount_plugin
 from planlog.kernel.scope import open_scope
 from planlog.log import sessions
-from planlog.log.event import Vocabulary
 from planlog.log.projection import Projections
 from planlog.log.sessions import Sessions
 from planlog.log.store import memory
+from planlog.log.vocabulary import Vocabulary
 from planlog.tools.tool import Tools
 
 

@@ -11,10 +11,10 @@ from planlog.kernel.last_acts import LastActs
 from planlog.kernel.plugin import Mount, mount_plugin
 from planlog.kernel.scope import Scope, open_scope
 from planlog.log import sessions
-from planlog.log.event import Vocabulary
 from planlog.log.projection import Projections
 from planlog.log.store import sqlite
 from planlog.log.store.home import Home
+from planlog.log.vocabulary import Vocabulary
 from planlog.tools.tool import Tools
 
 

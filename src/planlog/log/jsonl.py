@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from planlog.kernel.errors import PlanlogError
-from planlog.log.event import KNOWN_TYPES, Event, Rule, Vocabulary, check_envelope, read_line
+from planlog.log.event import KNOWN_TYPES, Event, check_envelope, read_line
 from planlog.log.header import Header, read_header
 from planlog.log.store import Row, SessionRecord, SessionUnknown, Store
 from planlog.log.store.refusals import exists
 from planlog.log.text import mend_escapes
+from planlog.log.vocabulary import Rule, Vocabulary
 
 BATCH = 500
 """Rows a commit, so that bulk work never holds the database for long."""

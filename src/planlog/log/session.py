@@ -13,19 +13,11 @@ from typing import Any, TypeVar
 import anyio
 
 from planlog.kernel.errors import PlanlogError
-from planlog.log.event import (
-    KNOWN_TYPES,
-    Event,
-    Fact,
-    Rule,
-    Violation,
-    Vocabulary,
-    check_envelope,
-    read_line,
-)
+from planlog.log.event import KNOWN_TYPES, Event, Fact, Violation, check_envelope, read_line
 from planlog.log.projection import Projection
 from planlog.log.store import Command, Lease, Row, SessionRecord, Store
 from planlog.log.store.refusals import taken_over
+from planlog.log.vocabulary import Rule, Vocabulary
 
 S = TypeVar("S")
 PAGE = 500

@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 
 from planlog.kernel.errors import ConfigError
-from planlog.log.event import Vocabulary
 from planlog.log.header import new_id, valid_id, write_header
 from planlog.log.session import Session
 from planlog.log.store import SessionRecord, SessionUnknown, Store
+from planlog.log.vocabulary import Vocabulary
 
 POLL_SECONDS = 0.02
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog.kernel.errors import ConfigError
-from planlog.log.event import EventDamaged, EventType, Replace, Violation, Vocabulary, check_envelope, read_line
+from planlog.log.event import EventDamaged, Replace, Violation, check_envelope, read_line
 from planlog.log.lossless import NotLossless
+from planlog.log.vocabulary import EventType, Vocabulary
 
 
 class Note(msgspec.Struct):

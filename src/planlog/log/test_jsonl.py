@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from planlog.agent.event import TYPES
 from planlog.agent.nesting import NESTING
-from planlog.log.event import Vocabulary
 from planlog.log.jsonl import FileRefused, read_file, take_in, write_file
 from planlog.log.store import StoreError, StoreFull
 from planlog.log.store.memory import MemoryStore
+from planlog.log.vocabulary import Vocabulary
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden"
 HEADER = b'{"type":"session","version":0,"id":"s1","createdAt":0,"cwd":"/","delegationDepth":0}'

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.log.event import Event, EventType, Rule, Violation, Vocabulary
+from planlog.log.event import Event, Violation
 from planlog.log.projection import Projection
 from planlog.log.session import LeaseMissing, Session, SessionRefused
 from planlog.log.sessions import Sessions
 from planlog.log.store import Command, LeaseLost, Row, SessionBusy, SessionRecord, SessionUnknown, StoreFull
 from planlog.log.store.memory import MemoryStore
+from planlog.log.vocabulary import EventType, Rule, Vocabulary
 
 
 class Note(msgspec.Struct):

@@ -28,9 +28,9 @@ def command(program: "TerminalProgram", file: str) -> int:
     async def task(scope: "Scope") -> int:
         from planlog.faces.renders import Span
         from planlog.kernel.errors import PlanlogError
-        from planlog.log.event import Vocabulary
         from planlog.log.jsonl import read_file, take_in
         from planlog.log.store import Store
+        from planlog.log.vocabulary import Vocabulary
 
         lines = data.removesuffix(b"\n").split(b"\n")
         try:

@@ -18,11 +18,12 @@ from planlog.kernel.features import load_row
 from planlog.kernel.plugin import Mount, mount_plugin
 from planlog.kernel.scope import Scope, open_scope
 from planlog.log import sessions as sessions_service
-from planlog.log.event import Event, Vocabulary
+from planlog.log.event import Event
 from planlog.log.projection import Projections
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store import memory
+from planlog.log.vocabulary import Vocabulary
 from planlog.tools.call import run_call
 from planlog.tools.outcome import Outcome
 from planlog.tools.tool import Execution, Tools

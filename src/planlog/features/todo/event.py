@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from planlog.features.todo.blank import SCRIPT_SPACE
-from planlog.log.event import EventType, Vocabulary
+from planlog.log.vocabulary import EventType, Vocabulary
 
 FEATURE = "todo"
 

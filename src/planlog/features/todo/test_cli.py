@@ -14,9 +14,10 @@ from planlog.agent.event import TURN_END, TURN_START, Completed, TurnEnd, TurnSt
 from planlog.app.running import run_command_line
 from planlog.features.todo.cli import column_text
 from planlog.features.todo.event import TODO_WRITE, Todo, TodosWritten
-from planlog.log.event import Fact, Vocabulary
+from planlog.log.event import Fact
 from planlog.log.sessions import Sessions
 from planlog.log.store.sqlite import open_store
+from planlog.log.vocabulary import Vocabulary
 
 Items = Callable[..., list[Todo]]
 

@@ -11,9 +11,10 @@ from planlog.features.todo.event import STATUSES, Todo
 from planlog.features.todo.fold import TODOS
 from planlog.features.todo.history import PLAN_HISTORY, History, Standing, difference, left_open
 from planlog.features.todo.texts import CHINESE, left_open_text
-from planlog.log.event import Event, Vocabulary, read_line
+from planlog.log.event import Event, read_line
 from planlog.log.jsonl import read_file
 from planlog.log.projection import Projection
+from planlog.log.vocabulary import Vocabulary
 
 GOLDEN = Path(__file__).parents[4] / "tests" / "golden"
 

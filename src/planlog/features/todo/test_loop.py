@@ -19,12 +19,12 @@ from planlog.kernel.features import load_row
 from planlog.kernel.plugin import mount_plugin
 from planlog.kernel.scope import open_scope
 from planlog.log import sessions as sessions_service
-from planlog.log.event import Vocabulary
 from planlog.log.projection import Projections
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store import Store
 from planlog.log.store.memory import MemoryStore
+from planlog.log.vocabulary import Vocabulary
 from planlog.model.message import Text, ToolResult
 from planlog.model.scripted import open_script
 from planlog.tools.tool import Tools

@@ -14,8 +14,9 @@ from planlog.features.todo.tool import Item, Written, check_items
 from planlog.kernel.composition import ROLES, Row
 from planlog.kernel.errors import ConfigError
 from planlog.kernel.features import load_row
-from planlog.log.event import SURFACE_TYPES, Violation, Vocabulary
+from planlog.log.event import SURFACE_TYPES, Violation
 from planlog.log.projection import Projections
+from planlog.log.vocabulary import Vocabulary
 from planlog.tools.call import present
 from planlog.tools.outcome import Outcome
 from planlog.tools.schema import Violations, check_arguments
