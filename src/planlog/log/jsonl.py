@@ -60,6 +60,8 @@ def read_file(lines: Iterable[bytes], words: Vocabulary) -> LogFile:
             break
         if event is not None:
             events.append(event)
+        elif number > 1:
+            notices.append(f"line {number} is blank and is left out")
     return LogFile(header, header_line, events, notices)
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import anyio
+import anyio.lowlevel
 
 from planlog.kernel.errors import PlanlogError
 from planlog.log.event import KNOWN_TYPES, Event, Fact, Violation, check_envelope, read_line
@@ -21,7 +22,8 @@ from planlog.log.vocabulary import Rule, Vocabulary
 
 S = TypeVar("S")
 PAGE = 500
-RECENT = 1000
+RECENT_BYTES = 1 << 20
+"""How much of a log's end is kept at hand for those who follow it."""
 
 
 class SessionRefused(PlanlogError):
@@ -49,7 +51,11 @@ class Session:
         self._overtaken = False
         self._rules: dict[Rule[Any], Any] = {}
         self._views: dict[Projection[Any], Any] = {}
-        self._recent: deque[Event] = deque(maxlen=RECENT)
+        self._recent: deque[Event] = deque()
+        self._recent_bytes = 0
+        self._damage: PlanlogError | None = None
+        self.seen_version: int | None = None
+        """The store's version when `Sessions` last looked for news of this session."""
         self._news: anyio.Event | None = None
         self.watchers = 0
         """How many tasks wait for news; `Sessions` polls the store only for sessions that have some."""
@@ -58,9 +64,9 @@ class Session:
 
     async def load(self) -> None:
         """Reads what the rules need: the log from its last `turn/start`. Raises `SessionRefused`."""
-        await self._refuse_unknown_types()
-        anchor = await self._store.last_of(self.id, ("turn/start",))
-        first = read_line(anchor) if anchor else None
+        for name in sorted(await self._store.types(self.id) - KNOWN_TYPES):
+            await self._last_of((name,))
+        first = await self._last_of(("turn/start",))
         self._rules = {rule: rule.begin(first) for rule in self._words.rules()}
         self.head = first.seq if first else 0
         await self._catch_up()
@@ -70,6 +76,8 @@ class Session:
     ) -> tuple[Event, ...]:
         """A page of committed events with seq >= `start`, checked as it is read; empty at the end."""
         events = [self._checked(line) for line in await self._store.read(self.id, start, types=types, limit=limit)]
+        if len(events) == limit:
+            await anyio.lowlevel.checkpoint()  # a long log is read page after page; others get a turn in between
         if types is None:
             for seq, event in enumerate(events, start):
                 if event.seq != seq:
@@ -83,7 +91,7 @@ class Session:
             start = page[-1].seq + 1
 
     async def view(self, projection: Projection[S]) -> Any:
-        """The projection's view of what is committed now. The first look folds the log; later ones are at hand."""
+        """The projection's view of what is committed, as far as this process has read. The first look folds the log."""
         if projection not in self._views:
             async with self._lock:
                 if projection not in self._views:
@@ -102,6 +110,8 @@ class Session:
         with self._watching():
             while True:
                 news = self.news
+                if self._damage is not None:
+                    raise self._damage
                 if start < self.head:
                     batch = self._since(start) or await self.read(start)
                     start = batch[-1].seq + 1
@@ -186,6 +196,8 @@ class Session:
         """Waits for `news`, with the store watched meanwhile, so that other processes' doings count."""
         with self._watching():
             await news.wait()
+        if self._damage is not None:
+            raise self._damage
 
     def notify(self) -> None:
         """Wakes everyone who waits for news of this session."""
@@ -198,19 +210,21 @@ class Session:
         async with self._lock:
             await self._catch_up()
 
+    async def look(self) -> None:
+        """`refresh` for whoever waits for news: what is wrong with the log is theirs to hear."""
+        try:
+            await self.refresh()
+        except PlanlogError as error:
+            self._damage = error
+        else:
+            self._damage = None
+        self.notify()
+
     # Inside
 
-    async def _refuse_unknown_types(self) -> None:
-        for name in sorted(await self._store.types(self.id) - KNOWN_TYPES):
-            if self._words.get(name) is not None:
-                continue
-            async for page in self.pages(types=frozenset((name,))):
-                for event in page:
-                    if not event.ignorable:
-                        raise SessionRefused(
-                            f'session {self.id} holds "{name}" (seq {event.seq}), which a newer program wrote; '
-                            "update planlog to open it"
-                        )
+    async def _last_of(self, types: Sequence[str]) -> Event | None:
+        line = await self._store.last_of(self.id, types)
+        return self._checked(line) if line else None
 
     def _checked(self, line: bytes) -> Event:
         event: Event | None = None
@@ -223,6 +237,11 @@ class Session:
         except PlanlogError as error:
             where = f" at seq {event.seq}" if event else ""
             raise SessionRefused(f"session {self.id} is damaged{where}: {error}") from error
+        if event_type is None and event.type not in KNOWN_TYPES and not event.ignorable:
+            raise SessionRefused(
+                f'session {self.id} holds "{event.type}" (seq {event.seq}), which a newer program wrote; '
+                "update planlog to open it"
+            )
         return event
 
     async def _catch_up(self) -> None:
@@ -247,24 +266,38 @@ class Session:
         return advanced
 
     def _commit(self, events: Sequence[Event], states: dict[Rule[Any], Any]) -> None:
+        if not events:
+            return
         self._rules = states
         self.head = events[-1].seq + 1
-        self._recent.extend(events)
-        for projection, state in self._views.items():
+        self._keep_at_hand(events)
+        for projection, state in tuple(self._views.items()):
             wanted = projection.types
-            for event in events:
-                if wanted is None or event.type in wanted:
-                    state = projection.apply(state, event)
-            self._views[projection] = state
+            try:
+                for event in events:
+                    if wanted is None or event.type in wanted:
+                        state = projection.apply(state, event)
+            except Exception:  # what is committed is committed: whoever looks next folds again, and hears of it
+                del self._views[projection]
+            else:
+                self._views[projection] = state
         self.notify()
+
+    def _keep_at_hand(self, events: Sequence[Event]) -> None:
+        self._recent.extend(events)
+        self._recent_bytes += sum(len(event.line) for event in events)
+        while self._recent_bytes > RECENT_BYTES and len(self._recent) > 1:
+            self._recent_bytes -= len(self._recent.popleft().line)
 
     async def _fold(self, projection: Projection[S]) -> S:
         state = projection.init
         if projection.last_of:
-            line = await self._store.last_of(self.id, projection.last_of)
-            return projection.apply(state, read_line(line)) if line else state
+            last = await self._last_of(projection.last_of)
+            return projection.apply(state, last) if last else state
+        await self._catch_up()
         async for page in self.pages(types=projection.types):
-            state = projection.go_on(state, page)
+            # What came meanwhile comes once more, with the next look for news.
+            state = projection.go_on(state, (event for event in page if event.seq < self.head))
         return state
 
     def _since(self, start: int) -> tuple[Event, ...]:

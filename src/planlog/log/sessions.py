@@ -60,18 +60,16 @@ class Sessions:
 
     async def watch(self) -> None:
         """Looks every 20 ms whether another process has committed, while anybody waits for news. Never returns."""
-        seen = self.store.version()
         while True:
             await anyio.sleep(POLL_SECONDS)
             watched = [session for session in self._open.values() if session.watchers]
             if not watched:
                 continue
             version = self.store.version()
-            if version != seen:
-                seen = version
-                for session in watched:
-                    await session.refresh()
-                    session.notify()
+            for session in watched:
+                if session.seen_version != version:
+                    session.seen_version = version
+                    await session.look()
 
 
 async def plugin(store: Store, words: Vocabulary) -> AsyncGenerator[Sessions]:

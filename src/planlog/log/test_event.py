@@ -80,6 +80,8 @@ def test_only_surface_types_join_the_surface() -> None:
         NOTE.fact(Note("hi"), surface_op="append")
     with pytest.raises(Violation):
         SAID.fact(Note("hi"))
+    with pytest.raises(Violation):
+        NOTE.fact(Note("hi"), sources=(1,))
     with pytest.raises(EventDamaged):
         check_envelope(read_line(b'{"type":"todo/write","seq":0,"time":0,"data":{},"surfaceOp":"append"}'))
     with pytest.raises(EventDamaged):

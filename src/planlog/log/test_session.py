@@ -200,6 +200,87 @@ async def test_a_waiter_hears_of_another_programs_commit() -> None:
                 tasks.cancel_scope.cancel()
 
 
+async def test_a_first_look_counts_nothing_twice_that_another_program_wrote() -> None:
+    async with opened() as (sessions, mine):
+        words = Vocabulary()
+        with words.learn(NOTE, START, rules=(NO_REPEATS,)):
+            theirs = await Sessions(sessions.store, words).open(mine.id)
+            async with theirs.lease():
+                await theirs.append(NOTE.fact(Note("a")), NOTE.fact(Note("b")))
+            assert (await mine.view(COUNT), await mine.view(NOTES)) == (2, ("a", "b"))
+            await mine.refresh()
+            assert (await mine.view(COUNT), await mine.view(NOTES)) == (2, ("a", "b"))
+
+
+async def test_a_session_that_nobody_watched_before_hears_of_what_it_missed() -> None:
+    async with opened() as (sessions, watched):
+        quiet = await sessions.create(Path("/work"))
+        words = Vocabulary()
+        with words.learn(NOTE, START):
+            theirs = await Sessions(sessions.store, words).open(quiet.id)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(sessions.watch)
+                with anyio.move_on_after(0.1):
+                    await watched.changed(watched.news)
+                async with theirs.lease():
+                    await theirs.append(NOTE.fact(Note("a")))
+                with anyio.move_on_after(0.1):
+                    await watched.changed(watched.news)
+                with anyio.fail_after(5):
+                    async for batch in quiet.follow():
+                        assert [event.seq for event in batch] == [0]
+                        break
+                tasks.cancel_scope.cancel()
+
+
+async def test_one_damaged_session_is_told_to_who_follows_it_and_to_nobody_else() -> None:
+    async with opened() as (sessions, good):
+        bad = await sessions.create(Path("/work"))
+        line = b'{"type":"test/note","seq":0,"time":0,"data":{"text":""},"ignorable":true}'
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(sessions.watch)
+            lease = await sessions.store.acquire(bad.id)
+            await sessions.store.append(bad.id, [Row(0, "test/note", 0, line)], lease=lease)
+            with anyio.fail_after(5), pytest.raises(SessionRefused, match=f"session {bad.id} is damaged"):
+                async for _ in bad.follow():
+                    pytest.fail("there is nothing to follow")
+            theirs = await sessions.store.acquire(good.id)
+            news = good.news
+            fact = NOTE.fact(Note("a")).placed(0, 0)
+            await sessions.store.append(good.id, [Row(0, fact.type, 0, fact.line)], lease=theirs)
+            with anyio.fail_after(5):
+                await good.changed(news)
+            assert good.head == 1
+            tasks.cancel_scope.cancel()
+
+
+async def test_a_newer_programs_event_that_comes_later_is_refused_too() -> None:
+    async with opened() as (sessions, session):
+        lease = await sessions.store.acquire(session.id)
+        line = b'{"type":"future/thing","seq":0,"time":0,"data":{}}'
+        await sessions.store.append(session.id, [Row(0, "future/thing", 0, line)], lease=lease)
+        with pytest.raises(SessionRefused, match="which a newer program wrote"):
+            await session.refresh()
+
+
+async def test_a_fold_that_fails_is_folded_again_and_takes_nobody_with_it() -> None:
+    broken = [True]
+
+    def fails(state: int, event: Event) -> int:
+        if broken[0] and event.seq == 1:
+            raise RuntimeError("a bug in a fold")
+        return state + 1
+
+    projection = Projection("fails", 0, fails)
+    async with opened() as (_, session), session.lease():
+        await session.append(NOTE.fact(Note("a")))
+        assert (await session.view(projection), await session.view(COUNT)) == (1, 1)
+        await session.append(NOTE.fact(Note("b")))
+        assert await session.view(COUNT) == 2
+        broken[0] = False
+        assert await session.view(projection) == 2
+
+
 async def test_a_writer_that_was_overtaken_is_told_so() -> None:
     async with opened() as (sessions, session), session.lease() as lease:
         await session.append(START.fact(Mark(1)))

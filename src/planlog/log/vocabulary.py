@@ -49,11 +49,14 @@ class EventType(Generic[D]):
         if (surface_op is not None) != (self.name in SURFACE_TYPES):
             need = "needs" if surface_op is None else "may not have"
             raise Violation(self.feature, f"{self.name} {need} a surfaceOp")
+        sources = tuple(sources)
+        if sources and surface_op is None:
+            raise Violation(self.feature, f"{self.name} may not cite other events")
         encoded = lossless.encode(data)
         copy = self._decode(encoded)
         lossless.prove(data, encoded, copy)
         self._keep_rules(copy)
-        return Fact(self.name, encoded, copy, surface_op, tuple(sources), self.ignorable)
+        return Fact(self.name, encoded, copy, surface_op, sources, self.ignorable)
 
     def read(self, event: Event) -> D:
         """The typed view of an event's data. Raises `Violation` where this type cannot have written it."""

@@ -177,18 +177,21 @@ def withdraw(connection: apsw.Connection, key: int, command: str) -> bool:
     return waits
 
 
-def next_epoch(connection: apsw.Connection, key: int, holder: Owner) -> int:
+def next_epoch(connection: apsw.Connection, session: str, key: int, holder: Owner) -> int:
     """Makes every lease that was given so far an old one, and notes who has the new one."""
-    return connection.execute(
+    epoch = connection.execute(
         "UPDATE session SET epoch = epoch + 1, holder_pid = ?, holder_host = ? WHERE key = ? RETURNING epoch",
         (holder.pid, holder.host, key),
     ).get
+    if epoch is None:
+        raise unknown(session)
+    return epoch
 
 
 def holder_of(connection: apsw.Connection, key: int) -> Owner | None:
     """Who had a lease last; None where nobody ever did."""
-    pid, host = next(connection.execute("SELECT holder_pid, holder_host FROM session WHERE key = ?", (key,)))
-    return None if pid is None else Owner(pid, host)
+    found = connection.execute("SELECT holder_pid, holder_host FROM session WHERE key = ?", (key,)).fetchone()
+    return None if found is None or found[0] is None else Owner(*found)
 
 
 def _waits(connection: apsw.Connection, key: int, command: str) -> bool:

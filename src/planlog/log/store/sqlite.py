@@ -147,7 +147,7 @@ class SqliteStore:
             raise explain_system(error, path, "lock") from error
         try:
             here = Owner(os.getpid(), os.uname().nodename)
-            epoch = await self._write(partial(queries.next_epoch, key=key, holder=here))
+            epoch = await self._write(partial(queries.next_epoch, session=session, key=key, holder=here))
         except BaseException:
             held.release()
             raise
