@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from planlog.agent.live import Live
+from planlog.agent.tasks import task_group
 from planlog.kernel.composition import Composition
 from planlog.kernel.features import load_row
 from planlog.kernel.last_acts import LastActs
+from planlog.kernel.life import Deadlines
 from planlog.kernel.plugin import Mount, mount_plugin
 from planlog.kernel.scope import Scope, open_scope
 from planlog.log import sessions
@@ -16,6 +18,9 @@ from planlog.log.store import sqlite
 from planlog.log.store.home import Home
 from planlog.log.vocabulary import Vocabulary
 from planlog.tools.tool import Tools
+
+START_SECONDS = 15.0
+"""For a plugin: more than the store waits for a lock, so that the store is the one that says what it waited for."""
 
 
 @asynccontextmanager
@@ -37,9 +42,17 @@ async def open_program(
     }
     core = [mount_plugin("store", sqlite.plugin), mount_plugin("sessions", sessions.plugin)]
     mounts = [*core, *mounted_rows(composition, roles)]
-    async with open_scope(mounts, {**services, **given}) as scope:
+    async with open_scope(mounts, {**services, **given}, deadlines=Deadlines(start=START_SECONDS)) as scope:
         await scope.ready()
-        yield scope
+        async with task_group() as tasks:
+            tasks.start_soon(_raise_failure, scope)
+            yield scope
+            tasks.cancel_scope.cancel()
+
+
+async def _raise_failure(scope: Scope) -> None:
+    """Ends the program with the plugin that dies while it runs: what stood on it has gone as well."""
+    raise await scope.failure()
 
 
 def mounted_rows(composition: Composition, roles: Collection[str]) -> Iterator[Mount]:
