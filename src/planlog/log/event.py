@@ -66,7 +66,10 @@ KNOWN_TYPES = frozenset(
         "web/deepseek-search-llm-request",
     )
 )
-"""Names of every dsh v0 and planlog type. A known name whose feature is absent is kept as its bytes and skipped."""
+"""Names of every dsh v0 type, whose events need no mark: where the feature is absent they are kept and skipped.
+
+A type of ours that is not among them is written as ignorable, so that dsh and older programs may skip it too.
+"""
 
 
 class EventDamaged(PlanlogError):
