@@ -106,3 +106,32 @@ def test_a_full_disk_behind_stdout_is_said_in_one_line(house: House) -> None:
         process = house.start("log", stdout=full)
         _, said = process.communicate(timeout=20)
     assert (process.returncode, said) == (1, b"planlog: cannot write to stdout: No space left on device\n")
+
+
+def test_notes_that_cannot_be_written_decide_nothing(house: House) -> None:
+    model = house.script({"tool_calls": [{"name": "bash", "arguments": {"command": "touch done"}}]}, {"text": "Fine."})
+    with open("/dev/full", "w") as full:
+        run = house.start("run", "-m", model, "--approve", "auto", "go", stderr=full)
+        out, _ = run.communicate(timeout=20)
+    assert (run.returncode, out.decode().splitlines()[-1]) == (0, "Fine.")
+    with open("/dev/full", "w") as full:
+        run = house.start("run", "--continue", "-m", model, "--approve", "ask", "go", stderr=full)
+        out, _ = run.communicate(timeout=20)
+    assert (run.returncode, out.decode().splitlines()[-1]) == (0, "Fine.")
+    assert [event["data"]["reason"]["kind"] for event in house.events() if event["type"] == "turn/end"] == [
+        "completed",
+        "completed",
+    ]
+
+
+def test_nobody_is_asked_where_the_question_would_go_into_a_file(house: House) -> None:
+    model = house.script({"tool_calls": [{"name": "bash", "arguments": {"command": "touch done"}}]}, {"text": "Fine."})
+    master, slave = os.openpty()
+    with open(house.folder / "err.log", "w") as log:
+        run = house.start("run", "-m", model, "--approve", "ask", "go", stdin=slave, stderr=log)
+        out, _ = run.communicate(timeout=20)
+    os.close(master)
+    os.close(slave)
+    assert (run.returncode, out.decode().splitlines()[-1]) == (0, "Fine.")
+    assert "nobody can be asked here" in (house.folder / "err.log").read_text()
+    assert not (house.folder / "done").exists()

@@ -73,7 +73,8 @@ class Questions:
         """What this process says to the question; None where it is another one's to answer."""
         if not self._agent.runs(self._session):
             return None
-        if not (sys.stdin and sys.stdin.isatty()):
+        # A question that goes into a file is seen by nobody, and would be waited for by everybody.
+        if not (sys.stdin and sys.stdin.isatty() and self._console.err.is_terminal):
             self._console.note(
                 f"{asked.tool_name} needs approval and nobody can be asked here, so it is denied; "
                 "--approve auto lets every call run"

@@ -62,7 +62,7 @@ class Console:
 
 def open_console(stdout: TextIO | None, stderr: TextIO | None, env: Mapping[str, str]) -> Console:
     """The console of two streams; where they are one file, what is written stays in order."""
-    out, err = open_outlet(stdout), open_outlet(stderr)
+    out, err = open_outlet(stdout), open_outlet(stderr, spared=True)
     if out and err and out.is_same_file(err):
         err = out
     outlets = [outlet for outlet in (out, err if err is not out else None) if outlet]

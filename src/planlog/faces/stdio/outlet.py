@@ -38,13 +38,17 @@ class ScreenGone(Exception):
 class Outlet:
     """The file of a descriptor; `name` is what errors call it.
 
+    Where what is said may be `spared` (notes about a result, not the result), nothing is raised: a file that cannot be
+    written gets no more.
     Raises `ScreenGone` when the reader has gone, `PlanlogError` when the file cannot be written for another reason;
     what the thread ran into is raised by whatever is called next.
     """
 
-    def __init__(self, descriptor: int, name: str) -> None:
+    def __init__(self, descriptor: int, name: str, *, spared: bool = False) -> None:
         self._descriptor = descriptor
         self._name = name
+        self._spared = spared
+        self._deaf = False
         mode = os.fstat(descriptor).st_mode
         self._never_waits = stat.S_ISREG(mode)
         self._poll = select.poll() if stat.S_ISFIFO(mode) else None
@@ -71,7 +75,7 @@ class Outlet:
         if self._failure:
             raise self._failure
         if self._loop is None or (not self._waiting and self._takes_at_once(len(data))):
-            write_all(self._descriptor, data, self._name)
+            self._put(data)
         elif data:
             self._waiting += len(data)
             if self._queue is None:
@@ -115,6 +119,16 @@ class Outlet:
             self._queue = self._loop = self._progress = None
             self._waiting = 0
 
+    def _put(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        try:
+            write_all(self._descriptor, data, self._name)
+        except (ScreenGone, PlanlogError):
+            if not self._spared:
+                raise
+            self._deaf = True
+
     def _takes_at_once(self, size: int) -> bool:
         if self._poll is None:
             return self._never_waits
@@ -138,7 +152,7 @@ class Outlet:
                     pieces.append(data)
                     size += len(data)
             try:
-                write_all(self._descriptor, b"".join(pieces), self._name)
+                self._put(b"".join(pieces))
             except Exception as error:
                 failure = error
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
@@ -154,10 +168,10 @@ class Outlet:
             self._progress.clear()
 
 
-def open_outlet(stream: TextIO | None) -> Outlet | None:
+def open_outlet(stream: TextIO | None, *, spared: bool = False) -> Outlet | None:
     """The file of a stream; None where it has none."""
     try:
-        return Outlet(stream.fileno(), stream.name) if stream else None
+        return Outlet(stream.fileno(), stream.name, spared=spared) if stream else None
     except OSError:
         return None
 
