@@ -173,11 +173,21 @@ def test_the_own_prompt_is_not_repeated_and_others_are() -> None:
 
 
 def test_quiet_prints_the_last_answer_alone_and_notices_all_the_same() -> None:
-    shown = Shown(quiet=True).see(TURN, prompt("x"), step(1), delta("I will", 0), said("I will"), call(), result("ok"))
+    shown = Shown(quiet=True, own=["p"])
+    shown.see(TURN, prompt("x"), step(1), delta("I will", 0), said("I will"), call(), result("ok"))
     shown.see(LiveNotice("waiting for the database"), step(2), said("Done.", 2))
     assert shown.out == ""
     shown.see(END)
     assert (shown.out, shown.err) == ("Done.\n", "waiting for the database\n")
+
+
+def test_quiet_prints_no_answer_to_the_prompt_of_somebody_else() -> None:
+    shown = Shown(quiet=True, own=["mine"])
+    shown.see(TURN, prompt("theirs", "other"), step(1), said("For them."), END)
+    assert shown.out == ""
+    shown.see(TURN, prompt("mine", "mine"), step(1), said("For me."), END)
+    shown.see(TURN, prompt("theirs", "third"), step(1), said("For them again."), END)
+    assert shown.out == "For me.\n"
 
 
 def test_the_end_of_a_turn_is_told() -> None:

@@ -39,7 +39,7 @@ class Transcript:
     """Prints events in the order of the log, each once; what is live comes between them.
 
     `ended` is told how each turn ended. `own` are ids of prompts that their person can still see, so that they are not
-    repeated. With `quiet` only the last answer of each turn is printed.
+    repeated. With `quiet` only the last answer to those is printed, whoever else has prompts in the session.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Transcript:
         self._early: list[LiveDelta] = []
         self._calls: dict[str, tuple[str, str]] = {}
         self._last_text = ""
+        self._answers_own = False
         self._clock = clock
         self._next_progress = 0.0
         self.open_turn = 0
@@ -140,17 +141,21 @@ class Transcript:
     def _on_turn_start(self, event: Event) -> None:
         self.open_turn = TURN_START.read(event).turn
         self._last_text = ""
+        self._answers_own = False
 
     def _on_turn_end(self, event: Event) -> None:
         self._console.out.end_line()
         self.open_turn = 0
-        if self._quiet and self._last_text:
+        if self._quiet and self._answers_own and self._last_text:
             self._console.out.text(self._last_text)
             self._console.out.end_line()
         self._ended(TURN_END.read(event).reason)
 
     def _on_user_message(self, event: Event) -> None:
         message = USER_MESSAGE.read(event)
+        if message.id in self._own:
+            # What was said before it, in the same turn, answers somebody else.
+            self._answers_own, self._last_text = True, ""
         if self._quiet or message.id in self._own:
             return
         style: Style = "bold" if isinstance(message.source, UserSource) else "dim"
