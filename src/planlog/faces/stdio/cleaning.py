@@ -11,9 +11,9 @@ _FIRST_PICTURE = 0x2400
 _DELETE = 0x7F
 _DELETE_PICTURE = "\u2421"
 
-# C0 without tab and line feed, DEL, C1, bidi embeddings, overrides and isolates, line and paragraph separators; lone
-# surrogates cannot be encoded at all.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0 without tab and line feed, DEL, C1, bidi marks, embeddings, overrides and isolates, line and paragraph separators;
+# lone surrogates cannot be encoded at all.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
@@ -29,6 +29,17 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """`clean` for what has to stay on one line: line feeds are shown as well, a tab becomes a space."""
     return clean(text).replace("\n", "\u240a").replace("\t", " ")
+
+
+def escape_json(document: bytes) -> bytes:
+    """The same JSON with escapes (`\\u009b`) in place of what a terminal would obey.
+
+    JSON has such characters in its strings alone, C0 only as escapes, and bytes that are not UTF-8 nowhere.
+    """
+    if document.isascii() and b"\x7f" not in document:
+        return document
+    text = document.decode(errors="replace")
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def _shown(match: re.Match[str]) -> str:

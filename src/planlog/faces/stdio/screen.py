@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO
 
 from planlog.faces.renders import Line
-from planlog.faces.stdio.cleaning import StreamCleaner, clean_line
+from planlog.faces.stdio.cleaning import StreamCleaner, clean_line, escape_json
 from planlog.faces.stdio.outlet import Outlet, open_outlet
 from planlog.faces.stdio.painting import can_move, paint, shorten, wants_color
 
@@ -76,8 +76,9 @@ class Screen:
         self._write(_ERASE_LINE + (f"\x1b[2m{shown}\x1b[0m" if self.color and shown else shown))
 
     def json_lines(self, documents: Iterable[bytes]) -> None:
-        """Prints each JSON document on a line of its own, byte for byte."""
-        self._sink(b"".join(document + b"\n" for document in documents))
+        """Prints each JSON document on a line of its own: byte for byte, but escaped where a terminal would obey it."""
+        lines = b"".join(document + b"\n" for document in documents)
+        self._sink(escape_json(lines) if self.is_terminal else lines)
 
     def question(self, text: str) -> None:
         """Prints text after which somebody types on the same line, and ends that line with the return key."""

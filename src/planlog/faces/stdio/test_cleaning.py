@@ -1,10 +1,11 @@
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line
+from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line, escape_json
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,7 @@ from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line
         ("a\x08b\x7f", "a␈b␡"),
         ("\u202etxt.exe", "‹U+202E›txt.exe"),
         ("\u2066isolated\u2069", "‹U+2066›isolated‹U+2069›"),
+        ("a\u200eb\u200fc\u061cd", "a‹U+200E›b‹U+200F›c‹U+061C›d"),
         ("one\u2028two", "one‹U+2028›two"),
         ("half \ud83d a pair", "half \ufffd a pair"),
         ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
@@ -45,3 +47,15 @@ def test_nothing_that_is_obeyed_is_left_in_any_text(text: str) -> None:
 def test_text_in_pieces_is_cleaned_as_if_it_had_come_whole(pieces: list[str]) -> None:
     cleaner = StreamCleaner()
     assert "".join(map(cleaner.more, pieces)) + cleaner.rest() == clean("".join(pieces))
+
+
+def test_json_on_a_terminal_escapes_what_it_would_obey() -> None:
+    written = json.dumps("\x9b2J \x9d0; \x7f \u202e 任 é", ensure_ascii=False).encode()
+    assert escape_json(written).decode() == '"\\u009b2J \\u009d0; \\u007f \\u202e 任 é"'
+
+
+@given(st.text())
+def test_escaped_json_means_the_same_and_holds_nothing_that_is_obeyed(text: str) -> None:
+    escaped = escape_json(json.dumps(text, ensure_ascii=False).encode()).decode()
+    assert json.loads(escaped) == text
+    assert clean(escaped) == escaped

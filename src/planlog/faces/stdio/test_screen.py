@@ -117,3 +117,13 @@ def test_a_stream_without_a_descriptor_is_written_like_any_other() -> None:
     stream.seek(0)
     assert stream.read() == "任务\n"
     assert open_screen(None, TERMINAL).width is None
+
+
+def test_json_keeps_its_bytes_in_a_file_and_is_escaped_on_a_terminal() -> None:
+    document = '["\x9b2J\u202e任"]'.encode()
+    out, written = screen()
+    out.json_lines([document])
+    assert written == document + b"\n"
+    out, written = screen(is_terminal=True)
+    out.json_lines([document])
+    assert written.decode() == '["\\u009b2J\\u202e任"]\n'
