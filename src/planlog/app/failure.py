@@ -1,6 +1,7 @@
 """What a person is told when something goes wrong: one line on stderr, and an exit code for the shell."""
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -45,6 +46,8 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
             text = error.format_message()
         case PlanlogError():
             text, code = str(error), CONFIGURATION if isinstance(error, ConfigError) else FAILED
+        case OSError() if reason := _stdout_fault():
+            text = f"cannot write to stdout: {reason}"
         case _:
             text = f"{type(error).__name__}: {error}; PLANLOG_DEBUG=1 shows where"
     if text:
@@ -57,6 +60,20 @@ def first_leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _stdout_fault() -> str:
+    """Why what click printed cannot leave Python's buffer, which is emptied into nothing then; "" where it can."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:
+        # Or the interpreter would try again at its end, and fail with a traceback.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return error.strerror or str(error)
+    return ""
 
 
 def _cause(error: BaseException) -> BaseException:

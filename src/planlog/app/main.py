@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from planlog import __version__
 
@@ -10,8 +11,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
-        sys.stdout.write(f"planlog {__version__}\n")
-        return 0
+        with suppress(AttributeError, OSError):  # a stdout that is closed or full: the way below says so
+            sys.stdout.write(f"planlog {__version__}\n")
+            sys.stdout.flush()
+            return 0
     try:
         from planlog.app.running import run_command_line
     except KeyboardInterrupt:

@@ -30,27 +30,38 @@ class TerminalProgram:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
-        self.home: Path | None = None
         self.composition = "stdio"
+        self._home: Path | None = None
         self._folder: Path | None = None
         self._closing = ExitStack()
 
     @property
+    def home(self) -> Path | None:
+        """Where sessions are kept, absolute; None: the environment decides."""
+        return self._home
+
+    @home.setter
+    def home(self, home: Path | None) -> None:
+        from planlog.app.places import settled
+
+        self._home = settled(home.absolute) if home else None
+
+    @property
     def folder(self) -> Path:
         """The folder to work in, absolute. Raises `ConfigError` where it is none."""
+        from planlog.app.places import settled
         from planlog.kernel.errors import ConfigError
 
-        try:
-            folder = self._folder or Path.cwd()
-        except OSError as error:
-            raise ConfigError("the current folder is gone; go to another or name one with -C") from error
+        folder = self._folder or settled(Path.cwd)
         if not folder.is_dir():
             raise ConfigError(f"{folder} is no folder; name one with -C")
         return folder
 
     @folder.setter
     def folder(self, folder: Path) -> None:
-        self._folder = folder.resolve()
+        from planlog.app.places import settled
+
+        self._folder = settled(folder.resolve)
 
     @property
     def has_folder(self) -> bool:
@@ -78,10 +89,11 @@ class TerminalProgram:
         return find_composition(self.composition)
 
     def where(self) -> "Home":
-        """Where sessions are kept."""
+        """Where sessions are kept. Raises `ConfigError` or `StoreError` where no place can be told."""
+        from planlog.app.places import settled
         from planlog.log.store.home import Home, default_home
 
-        return Home(self.home) if self.home else default_home()
+        return Home(self.home or settled(lambda: default_home().path))
 
     # Running
 

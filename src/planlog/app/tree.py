@@ -1,5 +1,8 @@
 """The commands: the program's own, each a module that is imported when it is asked for, and those of features."""
 
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -7,6 +10,7 @@ import click
 
 from planlog import __version__
 from planlog.faces.cli import composition_option, folder_option, home_option
+from planlog.kernel.errors import PlanlogError
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -27,6 +31,18 @@ OWN = {
 class Tree(click.Group):
     """Looks a command up among the program's own, then among those that features mount."""
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """See click; `--help` and `--version` are answered here."""
+        with _printing():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See click; a command's `--help` is answered here."""
+        with _printing():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, sorted."""
         return sorted({*OWN, *_program(ctx).command_line.names()})
@@ -36,6 +52,17 @@ class Tree(click.Group):
         if cmd_name in OWN:
             return import_module(f"planlog.app.commands.{OWN[cmd_name]}").command
         return _program(ctx).command_line.get(cmd_name)
+
+
+@contextmanager
+def _printing() -> Generator[None]:
+    """What click prints goes nowhere, without a word, where stdout is closed; here it is an error."""
+    try:
+        yield
+    except click.exceptions.Exit as done:
+        if sys.stdout is None:
+            raise PlanlogError("cannot write to stdout: it is closed") from done
+        raise
 
 
 def _program(ctx: click.Context) -> "TerminalProgram":

@@ -85,7 +85,7 @@ class Program(Protocol):
     """The running program, `obj` of every click context. A command returns the exit code that it gets from here."""
 
     home: "Path | None"
-    """Where sessions are kept; None: the environment decides."""
+    """Where sessions are kept, as it is named; None: the environment decides."""
     composition: str
     """Name of a shipped composition, or path of a file."""
     folder: "Path"
@@ -130,7 +130,9 @@ def _set_on_program(ctx: click.Context, param: click.Parameter, value: Any) -> N
 def _path(value: str) -> "Path":
     from pathlib import Path
 
-    return Path(value).absolute()
+    if not value:
+        raise ConfigError("--home and -C want the name of a folder, and it is empty")
+    return Path(value)
 
 
 def _on_program(*names: str, **attributes: Any) -> Callable[[F], F]:
@@ -140,7 +142,8 @@ def _on_program(*names: str, **attributes: Any) -> Callable[[F], F]:
 
 def home_option(command: F) -> F:
     """`--home DIR`."""
-    return _on_program("--home", metavar="DIR", type=_path, help="Where sessions are kept.")(command)
+    text = "Where sessions are kept. [default: $PLANLOG_HOME, else the user's data folder, ~/.local/share/planlog]"
+    return _on_program("--home", metavar="DIR", type=_path, help=text)(command)
 
 
 def composition_option(command: F) -> F:

@@ -83,6 +83,8 @@ def _parse_toml(text: str, origin: str) -> dict[str, Any]:
         # Faults at the very end come without a line number.
         reason = str(error).replace("end of document", f"line {text.count(chr(10)) + 1}, the end of the file")
         raise ConfigError(f"{origin}: is not valid TOML: {reason}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{origin}: is nested too deeply") from error
 
 
 def _check_roles(roles: object, origin: str) -> tuple[str, ...]:
