@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from planlog import __version__
 
@@ -11,10 +10,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
-        with suppress(AttributeError, OSError):  # a stdout that is closed or full: the way below says so
+        try:
             sys.stdout.write(f"planlog {__version__}\n")
             sys.stdout.flush()
             return 0
+        except (AttributeError, OSError):
+            pass  # stdout is closed or full: the way below says so
     try:
         from planlog.app.running import run_command_line
     except KeyboardInterrupt:
