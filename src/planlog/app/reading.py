@@ -6,7 +6,7 @@ from planlog.faces.renders import Span
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import ending
-from planlog.faces.stdio.transcript import Transcript
+from planlog.faces.stdio.transcript import FAILED, Transcript
 from planlog.kernel.scope import Scope
 from planlog.log.session import Session
 from planlog.log.store import Store
@@ -16,9 +16,9 @@ async def show_session(console: Console, scope: Scope, session: Session) -> None
     """The transcript of all that is committed; a turn that is still open is said to be running, or interrupted."""
 
     def ended(reason: EndReason) -> None:
-        text = ending(reason).text
+        text, exit_code = ending(reason)
         if text:
-            console.out.lines([(Span(text, "bad" if ending(reason).exit_code == 1 else "dim"),)])
+            console.out.lines([(FAILED, Span(f" {text}", "bad")) if exit_code == 1 else (Span(text, "dim"),)])
 
     transcript = Transcript(console, scope.get(StdioRenders), ended)
     async for page in session.pages():

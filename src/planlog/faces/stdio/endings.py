@@ -2,9 +2,11 @@
 
 from typing import NamedTuple
 
-from planlog.agent.event import Aborted, Blocked, Completed, EndReason, Failed, Interrupted, MaxTokens
+from planlog.agent.event import Aborted, Blocked, Completed, EndReason, Failed, Failure, Interrupted, MaxTokens
 
 INTERRUPTED = 130
+MOST = 500
+"""Characters that are shown of what a provider says: some answer with a whole page."""
 
 _STOPPED_BY = {
     "user": "stopped by its user",
@@ -35,4 +37,10 @@ def ending(reason: EndReason) -> Ending:
         case Interrupted():
             return Ending("the turn was cut off when its process died; --resume goes on from there", 1)
         case Failed(error=failure):
-            return Ending(failure.message, 1)
+            return Ending(said(failure), 1)
+
+
+def said(failure: Failure) -> str:
+    """What went wrong, as much of it as a person reads; the log has it whole."""
+    text = failure.message
+    return text if len(text) <= MOST else text[: MOST - 1].rstrip() + "…"

@@ -20,6 +20,7 @@ from planlog.faces.renders import Call, Row, Span, Style
 from planlog.faces.stdio.answer import Answer
 from planlog.faces.stdio.cleaning import clean_line
 from planlog.faces.stdio.console import Console
+from planlog.faces.stdio.endings import said
 from planlog.faces.stdio.painting import lay_out, shorten
 from planlog.faces.stdio.registry import StdioRenders
 from planlog.log.event import Event
@@ -31,7 +32,7 @@ _TITLE = 30
 _PROGRESS = 0.1
 """Seconds between two looks at a call's output, however fast it comes."""
 _DONE = Span("✓", "good")
-_FAILED = Span("✗", "bad")
+FAILED = Span("✗", "bad")
 _RUNNING = Span("…", "busy")
 
 
@@ -134,7 +135,7 @@ class Transcript:
     def _on_retry(self, event: Event) -> None:
         self._answer.start_again()
         retry = LLM_RETRY.read(event)
-        self._console.note(f"{retry.failure.message}; retrying in {retry.delay_ms / 1000:.1f} s")
+        self._console.note(f"{said(retry.failure)}; retrying in {retry.delay_ms / 1000:.1f} s")
 
     # Turns
 
@@ -186,7 +187,7 @@ class Transcript:
             if isinstance(block, ToolResult):
                 name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
                 call = Call(name, arguments, _text(block.content), block.is_error)
-                mark = _FAILED if call.is_error else _DONE
+                mark = FAILED if call.is_error else _DONE
                 self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
 
     def _row(self, call: Call) -> Row:
