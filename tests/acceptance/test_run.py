@@ -85,3 +85,20 @@ def test_a_call_that_nobody_can_approve_is_denied_and_says_how_to_allow_it(house
 def test_python_dash_m_and_the_script_are_the_same_program(house: House) -> None:
     assert house.planlog("--version").stdout.startswith("planlog ")
     assert house.planlog("--help").stdout.startswith("Usage: planlog ")
+
+
+def test_a_prompt_that_stands_where_a_session_is_wanted_is_missed(house: House) -> None:
+    model = house.script(HELLO)
+    done = house.planlog("run", "-m", model, "--resume", "hi")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        'planlog: "hi" was taken as the session and the prompt is missing; '
+        "--continue PROMPT goes on in the newest session\n"
+    )
+    done = house.planlog("run", "-m", model, "--resume", "hi", "")
+    assert done.stderr == "planlog: the prompt is empty\n"
+
+
+def test_show_marks_a_turn_that_failed_as_it_marks_a_call_that_failed(house: House) -> None:
+    house.planlog("run", "-m", house.script(bash("true")), "--approve", "auto", "work")
+    assert house.planlog("show").stdout.splitlines()[-1].startswith("✗ ")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
@@ -184,3 +185,20 @@ def test_nobody_but_sqlite_opens_the_database(house: House) -> None:
         [sys.executable, "-c", AUDITED, *commands], cwd=house.folder, env=house.env, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("arguments", [[], ["--continue"]])
+def test_who_is_told_to_end_before_anything_has_begun_waits_for_no_lock(
+    house: House, arguments: list[str], number: signal.Signals, code: int
+) -> None:
+    house.planlog("run", "-m", house.script(HELLO), "one")
+    before = house.events()
+    with locked(house.home, 60):
+        run = house.start("run", *arguments, "-m", house.script(HELLO), "two")
+        assert run.stderr
+        assert b"another process keeps it locked" in run.stderr.readline()
+        run.send_signal(number)
+        assert run.communicate(timeout=20) == (b"", b"")
+        assert run.returncode == code
+    assert house.events() == before

@@ -116,6 +116,7 @@ class TerminalProgram:
         from planlog.faces.stdio import StdioRenders
         from planlog.faces.stdio.outlet import ScreenGone
         from planlog.kernel.last_acts import LastActs
+        from planlog.log.store import StoreLocked
 
         last_acts = LastActs()
         given = {StdioRenders: StdioRenders(), CommandLine: CommandLine(), LastActs: last_acts}
@@ -129,8 +130,9 @@ class TerminalProgram:
                 ):
                     code = await task(scope, signals)
         except BaseException as error:
-            # A terminal that closes sends a signal and breaks the screen; the signal is why we end.
-            if signals.exit_code is None or not isinstance(first_leaf(error), ScreenGone):
+            # A terminal that closes sends a signal and breaks the screen; the signal is why we end. Nor does anybody
+            # who told us to end want to know for how long a lock would have kept us.
+            if signals.exit_code is None or not isinstance(first_leaf(error), ScreenGone | StoreLocked):
                 raise
         return code if signals.exit_code is None else signals.exit_code
 

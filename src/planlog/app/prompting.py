@@ -52,12 +52,21 @@ class Wish(Struct, frozen=True):
     as_json: bool = False
 
 
-def read_prompt(prompt: str | None) -> str:
-    """The prompt as given, or from stdin: for "-", and where none is given and stdin is no terminal."""
+def read_prompt(prompt: str | None, session: str | None = None) -> str:
+    """The prompt as given, or from stdin: for "-", and where none is given and stdin is no terminal.
+
+    `session` is the word after --resume, which may have been meant to be the prompt.
+    """
+    is_given = prompt is not None
     if sys.stdin and (prompt == "-" or (prompt is None and not sys.stdin.isatty())):
         prompt = sys.stdin.buffer.read().decode(errors="replace").rstrip("\n")
     elif prompt == "-":
         raise ConfigError("there is no stdin to read the prompt from")
+    if session and not is_given and not (prompt or "").strip():
+        raise ConfigError(
+            f'"{session}" was taken as the session and the prompt is missing; '
+            "--continue PROMPT goes on in the newest session"
+        )
     if prompt is None:
         raise click.UsageError('Missing PROMPT, or "-" to read it from stdin.', click.get_current_context())
     if not prompt.strip():
@@ -68,6 +77,7 @@ def read_prompt(prompt: str | None) -> str:
 async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signals", wish: Wish) -> int:
     """Runs or follows the session until the prompt was answered; the exit code says how its turn ended."""
     sessions = scope.get(Sessions)
+    signals.may_leave = True
     if wish.resumes:
         session = await program.find_session(scope, wish.session)
     else:
@@ -91,6 +101,7 @@ async def _answer(
     folder = _folder(program, wish, session)
     after, skips = await _look_around(console, store, session)
     message = await agent.prompt(session, wish.prompt, wish.approve)
+    signals.may_leave = False
     viewer: Viewer
     if wish.as_json:
         viewer = JsonLines(console)

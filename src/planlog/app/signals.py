@@ -11,6 +11,8 @@ from anyio import CancelScope
 
 from planlog.kernel.last_acts import LastActs
 
+GRACE = 0.3
+"""Seconds to an orderly end where nothing has begun that would have to be ended."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -18,12 +20,14 @@ class Signals:
     """While the block lasts, a signal cancels it; `exit_code` then is 128 and the signal's number.
 
     The first Ctrl-C calls `interrupt` instead, where that is set; one more than was needed performs the last acts and
-    leaves at once, without waiting for anything.
+    leaves at once, without waiting for anything. So does the first one, or any other signal, after `GRACE` seconds in
+    which `may_leave` stays set: a save that waits for another process's lock cannot be called back, only left.
     """
 
     def __init__(self, last_acts: LastActs) -> None:
         self.exit_code: int | None = None
         self.interrupt: Callable[[], object] | None = None
+        self.may_leave = False
         self._last_acts = last_acts
         self._scope = CancelScope()
         self._handled: list[signal.Signals] = []
@@ -50,6 +54,8 @@ class Signals:
         """Cancels the block as a signal would."""
         self.exit_code = exit_code
         self._scope.cancel()
+        if self.may_leave:
+            asyncio.get_running_loop().call_later(GRACE, self._leave_early, exit_code)
 
     def _on_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self.interrupt is not None:
@@ -58,5 +64,12 @@ class Signals:
         elif self.exit_code is None:
             self.end(128 + number)
         elif number is signal.SIGINT:
-            self._last_acts.perform()
-            os._exit(self.exit_code)
+            self._leave(self.exit_code)
+
+    def _leave_early(self, exit_code: int) -> None:
+        if self.may_leave:
+            self._leave(exit_code)
+
+    def _leave(self, exit_code: int) -> None:
+        self._last_acts.perform()
+        os._exit(exit_code)

@@ -57,7 +57,7 @@ def command(
     if resume is not None and go_on:
         raise click.UsageError("--resume and --continue exclude each other.", click.get_current_context())
     wish = Wish(
-        read_prompt(prompt),
+        read_prompt(prompt, resume),
         open_model(model),
         resumes=go_on or resume is not None,
         session=resume or None,
