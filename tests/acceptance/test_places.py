@@ -79,3 +79,9 @@ def test_a_completion_that_no_shell_asked_for_is_refused(house: House) -> None:
     done = house.planlog("sessions", _PLANLOG_COMPLETE="bash_complete")
     assert done.returncode == 2
     assert done.stderr == "planlog: _PLANLOG_COMPLETE is for shells, which set COMP_WORDS with it; unset it\n"
+
+
+def test_a_home_without_sessions_is_named(house: House) -> None:
+    typo = house.folder / "typo"
+    done = house.planlog("--home", str(typo), "sessions")
+    assert (done.returncode, done.stdout) == (0, f"no sessions yet in {typo}; planlog run PROMPT begins one\n")

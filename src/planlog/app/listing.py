@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from planlog.agent.event import SESSION_TITLE, TURN_START
 from planlog.faces.cli import Column
 from planlog.faces.renders import Line, Span, Style
 from planlog.faces.stdio.cleaning import clean_line
-from planlog.faces.stdio.painting import cells, shorten
+from planlog.faces.stdio.painting import cells, shorten, shorten_left
 from planlog.kernel.errors import PlanlogError
 from planlog.kernel.scope import Scope
 from planlog.log.event import read_line
@@ -84,25 +85,27 @@ async def _value(sessions: Sessions, session: str, fold: Projection[Any] | None)
 _GAP = 2
 _ID = 10
 """Characters of an id that are shown at least; what `new_id` makes."""
+_ACTIVE, _TURNS = 1, 2
 _RIGID = 3
 """How many columns are never shortened: session, active, turns."""
-_LEAST = 12
-"""Cells below which any other column is left out."""
+_EASY, _TIGHT = 12, 8
+"""Cells to which any other column may shrink: as long as there is something to leave out for it, and then."""
 
 
 def table(
-    listed: Sequence[Listed], columns: Sequence[Column], width: int | None, now: float | None = None
+    listed: Sequence[Listed], columns: Sequence[Column], width: int | None, home: Path, now: float | None = None
 ) -> list[Line]:
-    """A line for each session below a head: id, age and turns as they are, then title and the features' columns.
+    """A line for each session below a head: id, age, turns, title, the features' columns and the folder.
 
-    Where `width` is too small for all of them, columns are left out from the right; the rest is shortened.
+    Where `width` is too small for all of them, the folder is left out first, then turns and age; the rest is shortened,
+    the folder from the left. `home` is where none were found.
     """
     now = time.time() if now is None else now
-    head = ["session", "active", "turns", "title", *(column.title for column in columns)]
+    head = ["session", "active", "turns", "title", *(column.title for column in columns), "folder"]
     ids = _short_ids([one.record.id for one in listed])
     rows = [[ids[one.record.id], *_row(one, columns, now)] for one in listed]
     if not rows:
-        return [(Span("no sessions yet; planlog run PROMPT begins one", "dim"),)]
+        return [(Span(f"no sessions yet in {clean_line(str(home))}; planlog run PROMPT begins one", "dim"),)]
     widths = _fit([max(cells(row[index]) for row in [head, *rows]) for index in range(len(head))], width)
     body = [
         _line(row, widths, "bold", "busy" if one.running else "plain") for one, row in zip(listed, rows, strict=True)
@@ -121,32 +124,42 @@ def _short_ids(ids: Sequence[str]) -> dict[str, str]:
 def _row(one: Listed, columns: Sequence[Column], now: float) -> list[str]:
     age = "running" if one.running else _age(now - one.record.updated_at / 1000)
     values = [column.text(value) if (value := one.values[column.key]) is not None else "" for column in columns]
-    return [age, str(one.turns), *(clean_line(text) for text in (one.title or NO_TITLE, *values))]
+    texts = (one.title or NO_TITLE, *values, one.record.cwd)
+    return [age, str(one.turns), *(clean_line(text) for text in texts)]
 
 
-def _fit(widths: list[int], width: int | None) -> list[int]:
-    """The widths of the columns that are shown: what does not fit is left out from the right, the rest shrinks."""
+def _fit(widths: Sequence[int], width: int | None) -> dict[int, int]:
+    """The columns that are shown and their widths: what can be spared is left out, the rest shrinks."""
+    shown = dict(enumerate(widths))
     if width is None:
-        return widths
-    shown = list(widths)
-    while len(shown) > 1 and _total([min(one, _LEAST) if i >= _RIGID else one for i, one in enumerate(shown)]) > width:
-        shown.pop()
-    while len(shown) > _RIGID and _total(shown) > width:
-        widest = max(range(_RIGID, len(shown)), key=shown.__getitem__)
-        shown[widest] -= 1
+        return shown
+    folder = len(widths) - 1
+    for spared in (folder, _TURNS, _ACTIVE):
+        if _total(_shrunk(shown, _EASY)) > width:
+            del shown[spared]
+    for spared in range(folder - 1, 0, -1):
+        if spared in shown and _total(_shrunk(shown, _TIGHT)) > width:
+            del shown[spared]
+    while _total(shown) > width and (soft := [index for index in shown if index >= _RIGID]):
+        shown[max(soft, key=shown.__getitem__)] -= 1
     return shown
 
 
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + _GAP * (len(widths) - 1)
+def _shrunk(widths: dict[int, int], least: int) -> dict[int, int]:
+    return {index: min(width, least) if index >= _RIGID else width for index, width in widths.items()}
 
 
-def _line(row: list[str], widths: list[int], first: Style, second: Style, others: Style = "plain") -> Line:
+def _total(widths: dict[int, int]) -> int:
+    return sum(widths.values()) + _GAP * (len(widths) - 1)
+
+
+def _line(row: list[str], widths: dict[int, int], first: Style, second: Style, others: Style = "plain") -> Line:
     spans: list[Span] = []
-    for index, (width, text) in enumerate(zip(widths, row, strict=False)):
-        text = shorten(text, width)
-        padding = "" if index == len(widths) - 1 else " " * (width - cells(text) + _GAP)
-        spans.append(Span(text + padding, (first, second)[index] if index < 2 else others))
+    for index, width in widths.items():
+        text = (shorten_left if index == len(row) - 1 else shorten)(row[index], width)
+        padding = "" if index == max(widths) else " " * (width - cells(text) + _GAP)
+        style = first if index == 0 else second if index == _ACTIVE else others
+        spans.append(Span(text + padding, style))
     return tuple(spans)
 
 

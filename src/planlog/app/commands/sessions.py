@@ -21,13 +21,14 @@ def command(program: "TerminalProgram", as_json: bool) -> int:
 
     async def task(scope: "Scope") -> int:
         from planlog.app.listing import list_sessions, table
+        from planlog.log.store.home import Home
 
         columns = list(program.command_line.columns())
         listed = await list_sessions(scope, columns)
         if as_json:
             program.write_json([one.as_json() for one in listed])
         else:
-            program.write(table(listed, columns, program.console.out.width))
+            program.write(table(listed, columns, program.console.out.width, scope.get(Home).path))
         return 0
 
     return program.run(task, roles=("event", "fold"))

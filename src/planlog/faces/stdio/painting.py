@@ -64,6 +64,18 @@ def shorten(text: str, room: int) -> str:
     return clip(text, 0, room - 1).rstrip() + "…"
 
 
+def shorten_left(text: str, room: int) -> str:
+    """`shorten` for what is told apart by its end, such as a path."""
+    whole = cells(text)
+    if whole <= room:
+        return text
+    if room < 1:
+        return ""
+    from wcwidth import clip
+
+    return "…" + clip(text, whole - room + 1, whole).lstrip()
+
+
 def lay_out(row: Row, mark: Span, width: int | None) -> list[Line]:
     """A row as lines: mark, title, summary and suffix on one, the body below it; only the suffix is never shortened."""
     room = (width or UNBOUNDED) - cells(mark.text) - 1
