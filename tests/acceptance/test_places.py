@@ -85,3 +85,9 @@ def test_a_home_without_sessions_is_named(house: House) -> None:
     typo = house.folder / "typo"
     done = house.planlog("--home", str(typo), "sessions")
     assert (done.returncode, done.stdout) == (0, f"no sessions yet in {typo}; planlog run PROMPT begins one\n")
+
+
+def test_help_says_where_sessions_are_kept_by_default(house: House) -> None:
+    for command in (["--help"], ["sessions", "--help"]):
+        text = " ".join(house.planlog(*command).stdout.split())
+        assert "[default: $PLANLOG_HOME, else planlog in the user's data folder (Linux: ~/.local/share)]" in text

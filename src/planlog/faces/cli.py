@@ -142,7 +142,8 @@ def _on_program(*names: str, **attributes: Any) -> Callable[[F], F]:
 
 def home_option(command: F) -> F:
     """`--home DIR`."""
-    text = "Where sessions are kept. [default: $PLANLOG_HOME, else the user's data folder, ~/.local/share/planlog]"
+    default = "$PLANLOG_HOME, else planlog in the user's data folder (Linux: ~/.local/share)"
+    text = f"Where sessions are kept. [default: {default}]"
     return _on_program("--home", metavar="DIR", type=_path, help=text)(command)
 
 
