@@ -172,7 +172,7 @@ async def test_a_steer_that_is_withdrawn_between_a_look_and_a_claim_leaves_the_t
     async def late(store: MemoryStore, id: str, *args: object, **kwargs: Any) -> None:
         if set(steers) & set(kwargs["claims"]):
             await store.withdraw(id, steers.pop())
-        await append(store, id, *args, **kwargs)  # type: ignore[arg-type]
+        await append(store, id, *args, **kwargs)  # type: ignore[arg-type] - passed on as it came
 
     async def steer() -> None:
         await anyio.sleep(1)
@@ -195,7 +195,7 @@ async def test_a_withdrawal_between_a_look_and_a_claim_is_heeded(house: House, m
 
     async def late(store: MemoryStore, id: str, *args: object, **kwargs: object) -> None:
         await store.withdraw(id, first)
-        await append(store, id, *args, **kwargs)  # type: ignore[arg-type]
+        await append(store, id, *args, **kwargs)  # type: ignore[arg-type] - passed on as it came
 
     monkeypatch.setattr(MemoryStore, "append", late)
     model = Script([{"text": "Hi."}])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from planlog.kernel.errors import ConfigError, PlanlogError, one_line
+from planlog.kernel.errors import ConfigError, PlanlogError, first_leaf, one_line
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -53,13 +53,6 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
     if text:
         program.fail(text)
     return code
-
-
-def first_leaf(error: BaseException) -> BaseException:
-    """The error that a group was made for."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _stdout_fault() -> str:

@@ -109,12 +109,12 @@ class TerminalProgram:
 
     async def _run(self, task: "Callable[[Scope, Signals], Awaitable[int]]", roles: Collection[str]) -> int:
         from planlog.app.compose import open_program
-        from planlog.app.failure import first_leaf
         from planlog.app.notices import shown_warnings
         from planlog.app.signals import Signals
         from planlog.faces.cli import CommandLine
         from planlog.faces.stdio import StdioRenders
         from planlog.faces.stdio.outlet import ScreenGone
+        from planlog.kernel.errors import first_leaf
         from planlog.kernel.last_acts import LastActs
         from planlog.log.store import StoreLocked
 

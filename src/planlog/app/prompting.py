@@ -14,7 +14,6 @@ from planlog.agent.desk import Policy
 from planlog.agent.event import TURN_START, EndReason
 from planlog.agent.live import Live
 from planlog.agent.nesting import NESTING
-from planlog.app.failure import first_leaf
 from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
@@ -22,7 +21,7 @@ from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import INTERRUPTED, ending
 from planlog.faces.stdio.outlet import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
-from planlog.kernel.errors import ConfigError, PlanlogError
+from planlog.kernel.errors import ConfigError, PlanlogError, first_leaf
 from planlog.kernel.scope import Scope
 from planlog.log.event import read_line
 from planlog.log.session import Session

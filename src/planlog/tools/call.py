@@ -9,34 +9,14 @@ from planlog.log.text import clean_text
 from planlog.tools.nearest import nearest
 from planlog.tools.outcome import (
     Outcome,
-    aborted,
-    aborted_before_dispatch,
     capped,
-    denied,
-    failed,
     failed_by,
     invalid_arguments,
-    not_started,
-    outcome_unknown,
     timed_out,
-    truncated_arguments,
     unknown_tool,
 )
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Execution, Presentation, Tool, Tools
-
-__all__ = [
-    "Outcome",
-    "aborted",
-    "aborted_before_dispatch",
-    "denied",
-    "failed",
-    "not_started",
-    "outcome_unknown",
-    "present",
-    "run_call",
-    "truncated_arguments",
-]
 
 
 async def run_call(tools: Tools, name: str, raw_arguments: str, execution: Execution) -> Outcome:

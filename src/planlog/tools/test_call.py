@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
-from planlog.tools import call
-from planlog.tools.call import Outcome, present, run_call
-from planlog.tools.outcome import capped
+from planlog.tools import outcome as outcomes_of
+from planlog.tools.call import present, run_call
+from planlog.tools.outcome import Outcome, capped
 from planlog.tools.tool import Execution, Presentation, Tool, ToolFailure, Tools
 
 HERE = Execution("c1", None, Path())
@@ -280,13 +280,13 @@ async def test_what_ends_the_program_is_no_outcome() -> None:
 
 def test_outcomes_tell_the_model_whether_it_may_retry() -> None:
     outcomes = [
-        call.aborted(),
-        call.aborted_before_dispatch(),
-        call.not_started(),
-        call.outcome_unknown(),
-        call.truncated_arguments(),
-        call.denied("not on a Friday"),
-        call.denied(" "),
+        outcomes_of.aborted(),
+        outcomes_of.aborted_before_dispatch(),
+        outcomes_of.not_started(),
+        outcomes_of.outcome_unknown(),
+        outcomes_of.truncated_arguments(),
+        outcomes_of.denied("not on a Friday"),
+        outcomes_of.denied(" "),
     ]
     assert all(outcome.is_error for outcome in outcomes)
     told = [f"{outcome.error and outcome.error['code']}: {outcome.text}" for outcome in outcomes]

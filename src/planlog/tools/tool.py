@@ -1,7 +1,7 @@
 """Says what a tool is, and keeps the tools that a program offers to its models."""
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,11 +107,10 @@ class Tool(Generic[P, R]):
 
 
 class Tools:
-    """The tools that are mounted at this moment. `changes` counts additions and removals."""
+    """The tools that are mounted at this moment."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool[Any, Any]] = {}
-        self.changes = 0
 
     @contextmanager
     def add(self, tool: Tool[Any, Any]) -> Iterator[None]:
@@ -119,12 +118,10 @@ class Tools:
         if tool.name in self._tools:
             raise ConfigError(f'tool "{tool.name}" is already registered; unmount one of the two plugins')
         self._tools[tool.name] = tool
-        self.changes += 1
         try:
             yield
         finally:
             del self._tools[tool.name]
-            self.changes += 1
 
     def get(self, name: str) -> Tool[Any, Any] | None:
         """The tool of exactly this name."""
@@ -137,8 +134,3 @@ class Tools:
     def definitions(self) -> list[dict[str, Any]]:
         """Every tool's definition, sorted by name."""
         return [self._tools[name].definition() for name in self.names()]
-
-
-async def plugin() -> AsyncGenerator[Tools]:
-    """Offers an empty registry that features add their tools to."""
-    yield Tools()

@@ -20,8 +20,8 @@ from planlog.kernel.features import load_row
 from planlog.kernel.last_acts import LastActs
 from planlog.kernel.plugin import mount_plugin
 from planlog.kernel.scope import open_scope
-from planlog.tools.call import Outcome, run_call
-from planlog.tools.outcome import timed_out
+from planlog.tools.call import run_call
+from planlog.tools.outcome import Outcome, timed_out
 from planlog.tools.tool import Execution, Presentation, ToolFailure, Tools
 
 
