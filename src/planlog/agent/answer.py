@@ -16,6 +16,7 @@ from planlog.model.model import (
     FinishKind,
     ModelError,
     ReasoningDelta,
+    Replay,
     TextDelta,
     ToolCallDelta,
     UsageChunk,
@@ -33,13 +34,17 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a request came to. `failure` is why it ended early; `finish` is None then."""
+    """What a request came to. `failure` is why it ended early; `finish` is None then.
+
+    `replay_state` is what the provider wants back with it, see `Replay`.
+    """
 
     content: tuple[Block, ...] = ()
     calls: tuple[Call, ...] = ()
     finish: FinishKind | None = None
     usage: Usage | None = None
     failure: ModelError | None = None
+    replay_state: Any = None
 
     @property
     def empty(self) -> bool:
@@ -69,9 +74,14 @@ class Collector:
         self.chars = 0
         self.finish: FinishKind | None = None
         self.usage: Usage | None = None
+        self.replay_state: Any = None
         self._used = used
         self._fresh = fresh
         self._blocks: dict[int, _Open] = {}
+
+    def keep(self, replay: Replay) -> None:
+        """What the provider wants back."""
+        self.replay_state = replay.state
 
     def take(self, chunk: Chunk) -> Chunk:
         """The chunk as it is kept and shown."""
@@ -100,7 +110,9 @@ class Collector:
                 block = ToolCall(block.id, sendable_name(block.name), json_object(block.arguments))
             if block is not None:
                 content.append(block)
-        return Answer(tuple(content), tuple(calls), None if failure else self.finish, self.usage, failure)
+        return Answer(
+            tuple(content), tuple(calls), None if failure else self.finish, self.usage, failure, self.replay_state
+        )
 
     def _text(self, chunk: TextDelta | ReasoningDelta) -> Chunk:
         text = chunk.text

@@ -46,12 +46,17 @@ class Conversation(msgspec.Struct, frozen=True):
         return {block.id for block in blocks if isinstance(block, ToolCall)}
 
 
-class Config(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which model is asked, and by which subagent (its description), None for the session's own agent."""
+class Config(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Which model is asked, and by which subagent (its description), None for the session's own agent.
+
+    `max_tokens` and `reasoning_effort` are what the request says of them, see `Request`.
+    """
 
     provider: str
     model: str
     agent: str | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
 
 
 class Header(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -118,7 +123,10 @@ def request_of(conversation: Conversation) -> Request:
         raise LookupError("no request/header is on the log")
     header = msgspec.json.decode(conversation.header, type=Header)
     messages = valid_messages(node.message for node in conversation.surface)
-    return Request(header.system, list(messages), header.tools, header.config.agent)
+    config = header.config
+    return Request(
+        header.system, list(messages), header.tools, config.agent, config.max_tokens, config.reasoning_effort
+    )
 
 
 def says_something(content: Iterable[Block]) -> bool:

@@ -22,7 +22,7 @@ When the work is done, or you cannot go on without an answer, say so in a few pl
 
 def header_of(model: Model, tools: Iterable[dict[str, Any]], cwd: Path, agent: str | None) -> Header:
     """The header of requests to `model` from here; `tools` are definitions sorted by name."""
-    config = Config(model.provider, model.name, agent)
+    config = Config(model.provider, model.name, agent, model.max_tokens, model.effort)
     return Header(config, SYSTEM_PROMPT.format(cwd=clean_text(str(cwd))), list(tools))
 
 

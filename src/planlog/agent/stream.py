@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio.lowlevel import checkpoint
+from msgspec.structs import replace
 
 from planlog.agent.answer import Answer, Buffer, Collector
 from planlog.agent.facts import answer_facts, chunk_fact
@@ -13,7 +14,7 @@ from planlog.agent.tasks import task_group
 from planlog.kernel.errors import first_leaf, one_line
 from planlog.log.header import new_id
 from planlog.model.message import ModelSource
-from planlog.model.model import Chunk, Model, ModelError, Request
+from planlog.model.model import Chunk, Model, ModelError, Replay, Request
 
 if TYPE_CHECKING:
     from planlog.log.session import Session
@@ -76,7 +77,7 @@ class Hearing:
             rest = []
         return answer_facts(
             self.answer,
-            self._source,
+            replace(self._source, replay_state=self.answer.replay_state),
             self._turn,
             self._step,
             written=self._written,
@@ -93,7 +94,10 @@ class Hearing:
                     async for chunk in chunks:
                         silence.deadline = anyio.current_time() + SILENCE_SECONDS
                         try:
-                            self._take(chunk)
+                            if isinstance(chunk, Replay):
+                                self._collector.keep(chunk)
+                            else:
+                                self._take(chunk)
                         except Exception as error:
                             ours = error
                             raise

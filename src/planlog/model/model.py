@@ -69,16 +69,28 @@ class Finish(msgspec.Struct, frozen=True, tag="finish"):
 Chunk = BlockStart | TextDelta | ReasoningDelta | ToolCallDelta | BlockEnd | UsageChunk | Finish
 
 
+class Replay(msgspec.Struct, frozen=True):
+    """What the provider wants back verbatim with this answer (`ModelSource.replay_state`); the last one counts.
+
+    It is no chunk: it is kept with the message alone.
+    """
+
+    state: Any
+
+
 class Request(msgspec.Struct, frozen=True):
     """All that a model is told. `tools` are definitions (name, description, parameters) sorted by name.
 
-    `agent` is the description of the subagent that asks, None for the session's own agent.
+    `agent` is the description of the subagent that asks, None for the session's own agent. `max_tokens` bounds the
+    answer; `effort` is how hard the model should think, in the provider's words. None leaves both to the provider.
     """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[dict[str, Any]]
     agent: str | None = None
+    max_tokens: int | None = None
+    effort: str | None = None
 
 
 class ModelError(Exception):
@@ -106,12 +118,17 @@ class ModelError(Exception):
 
 
 class Model(Protocol):
-    """One model of one provider. `stream` is entered for each request and left when no more is wanted."""
+    """One model of one provider. `stream` is entered for each request and left when no more is wanted.
+
+    `max_tokens` and `effort` are what requests to it shall say, see `Request`.
+    """
 
     provider: str
     name: str
     context_window: int | None
+    max_tokens: int | None
+    effort: str | None
 
-    def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncGenerator[Chunk]]:
+    def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncGenerator[Chunk | Replay]]:
         """Chunks as they come. Raises `ModelError` when entered or while iterated; leaving early stops the provider."""
         ...

@@ -85,6 +85,8 @@ class ScriptedModel:
 
     provider = "script"
     context_window: int | None = None
+    max_tokens: int | None = None
+    effort: str | None = None
 
     def __init__(self, replies: list[Reply], name: str) -> None:
         self.name = name

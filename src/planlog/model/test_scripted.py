@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from planlog.kernel.errors import ConfigError
 from planlog.model.choose import open_model
-from planlog.model.model import Chunk, Finish, Model, ModelError, Request, UsageChunk
+from planlog.model.model import Chunk, Finish, Model, ModelError, Replay, Request, UsageChunk
 from planlog.model.scripted import open_script
 
 ASK = Request("", (), ())
@@ -21,7 +21,7 @@ def script(folder: Path, *lines: str) -> Path:
     return path
 
 
-async def spoken(model: Model, agent: str | None = None) -> list[Chunk]:
+async def spoken(model: Model, agent: str | None = None) -> list[Chunk | Replay]:
     async with model.stream(Request("", (), (), agent)) as chunks:
         return [chunk async for chunk in chunks]
 

@@ -1,0 +1,159 @@
+"""What a provider says when it fails, as one line that tells a person what to do, and whether to ask again."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from planlog.model.model import ModelError
+
+MAX_SAID = 300
+"""Characters of a provider's own words that are repeated."""
+
+_OVERFLOW = re.compile(
+    r"context[_ ]length|context[_ ]window|maximum context|prompt is too long|too many (input )?tokens"
+    r"|exceeds? the (maximum|limit).{0,40}tokens|input (is )?too long|token (count|limit).{0,60}exceed"
+    r"|reduce the length|exceed_context_size|larger than the (maximum )?context",
+    re.IGNORECASE,
+)
+_NO_MONEY = re.compile(
+    r"insufficient[_ ](quota|balance|credits?)|exceeded your current quota|credit balance is too low|billing|payment",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model.{0,80}(not found|not exist|does not|not supported)|(unknown|invalid) model", re.IGNORECASE
+)
+
+_HINTS = {
+    "AUTHENTICATION": "the provider refuses the key; set another",
+    "FORBIDDEN": "the key may not do this",
+    "NO_CREDIT": "the account has no credit left; add some, or choose another model with -m",
+    "UNKNOWN_MODEL": "planlog models lists what there is; choose one with -m",
+    "NOT_FOUND": "check the model's name and the base URL",
+    "CONTEXT_OVERFLOW": "the conversation is too long for the model; begin a new session, or choose another model",
+    "RATE_LIMITED": "too many requests for now",
+    "OVERLOADED": "the provider has too much to do",
+    "UNAVAILABLE": "the provider has a fault of its own",
+    "BAD_REQUEST": "the provider does not take the request",
+    "REDIRECTED": "check the base URL",
+}
+
+
+def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+    """The error of a response that is not 200; `headers` by lower-case name, `body` as far as it was read."""
+    said, code = _words(body)
+    kind = _kind(status, f"{code} {said}")
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    return _error(kind, said, status, _wish(headers), request_id)
+
+
+def failed_in_stream(error: Any) -> ModelError:
+    """The error object that a provider sent in the middle of a reply, whatever its shape."""
+    said, code = _of_object(error)
+    number = error.get("code") if isinstance(error, dict) else None
+    status = number if isinstance(number, int) and 400 <= number < 600 else _STATUS_OF.get(code, 500)
+    return _error(_kind(status, f"{code} {said}"), said, status, None, None)
+
+
+def malformed(what: str) -> ModelError:
+    """A reply that follows no rule; the next one may."""
+    return ModelError(f"the provider sent {one_line_of(what)}", code="MALFORMED_REPLY", retryable=True)
+
+
+def cut() -> ModelError:
+    """A reply that ended before its end."""
+    return ModelError("the connection to the model was cut in mid-answer", code="STREAM_CUT", retryable=True)
+
+
+def one_line_of(text: str) -> str:
+    """At most `MAX_SAID` characters of `text` on one line."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= MAX_SAID else f"{line[: MAX_SAID - 1]}…"
+
+
+_STATUS_OF = {
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "invalid_request_error": 400,
+    "billing_error": 402,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def _kind(status: int, said: str) -> str:
+    if status in (400, 413, 422) and _OVERFLOW.search(said):
+        return "CONTEXT_OVERFLOW"
+    if status in (400, 402, 403, 429) and (status == 402 or _NO_MONEY.search(said)):
+        return "NO_CREDIT"
+    if status in (400, 404) and _NO_MODEL.search(said):
+        return "UNKNOWN_MODEL"
+    if status >= 500:
+        return "OVERLOADED" if status in (503, 529) else "UNAVAILABLE"
+    named = {401: "AUTHENTICATION", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "NOT_FOUND", 408: "UNAVAILABLE"}
+    if 300 <= status < 400:
+        return "REDIRECTED"
+    return named.get(status, "RATE_LIMITED" if status == 429 else "BAD_REQUEST")
+
+
+def _error(kind: str, said: str, status: int, retry_after: float | None, request_id: str | None) -> ModelError:
+    hint = _HINTS[kind]
+    text = f"{hint} ({status}: {said})" if said else f"{hint} ({status})"
+    retryable = kind in ("RATE_LIMITED", "OVERLOADED", "UNAVAILABLE")
+    return ModelError(
+        text, code=kind, status=status, retryable=retryable, retry_after=retry_after, request_id=request_id
+    )
+
+
+def _words(body: bytes) -> tuple[str, str]:
+    """What an error's body says, and its code, in the shapes of OpenAI, Anthropic, Google, Ollama and FastAPI."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        text = body.decode(errors="replace").lstrip()
+        # A page for browsers says nothing that helps here.
+        return ("" if text.startswith("<") else one_line_of(text)), ""
+    if isinstance(value, list) and value:
+        value = value[0]
+    return _of_object(value)
+
+
+def _of_object(value: Any) -> tuple[str, str]:
+    if isinstance(value, dict) and isinstance(value.get("error"), dict | str):
+        value = value["error"]
+    if isinstance(value, str):
+        return one_line_of(value), ""
+    if not isinstance(value, dict):
+        return "", ""
+    message = value.get("message") or value.get("detail") or ""
+    said = message if isinstance(message, str) else msgspec.json.encode(message).decode()
+    code = next((word for key in ("code", "type", "status") if isinstance(word := value.get(key), str)), "")
+    return one_line_of(said), code
+
+
+def _wish(headers: Mapping[str, str]) -> float | None:
+    """When the provider wants to be asked again, in seconds from now."""
+    milliseconds = _seconds(headers.get("retry-after-ms", ""))
+    return _seconds(headers.get("retry-after", "")) if milliseconds is None else milliseconds / 1000
+
+
+def _seconds(text: str) -> float | None:
+    """`Retry-After`, which is seconds or a date."""
+    try:
+        seconds = float(text)
+        return seconds if 0 <= seconds < float("inf") else None
+    except ValueError:
+        pass
+    import time
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None
