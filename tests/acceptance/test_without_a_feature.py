@@ -17,6 +17,13 @@ id = "agent"
 use = "planlog.agent"
 max_steps = 10
 approval = "deny"
+
+[[plugin]]
+id = "model"
+use = "planlog.model"
+model = ""
+effort = ""
+max_tokens = 0
 """
 
 

@@ -141,10 +141,8 @@ class TerminalProgram:
     ) -> int:
         """See `Program.run_prompt`."""
         from planlog.app.prompting import Wish
-        from planlog.model.choose import open_model
 
-        opened = open_model(model) if isinstance(model, str) else model
-        return self.answer(Wish(prompt, opened, approve=approve, quiet=quiet))
+        return self.answer(Wish(prompt, model, approve=approve, quiet=quiet))
 
     def answer(self, wish: "Wish") -> int:
         """Does what a person asked the agent for, and shows it."""

@@ -22,13 +22,14 @@ from planlog.faces.stdio.endings import INTERRUPTED, ending
 from planlog.faces.stdio.outlet import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError, first_leaf
-from planlog.kernel.scope import Scope
+from planlog.kernel.scope import NotRunning, Scope
 from planlog.log.event import read_line
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.store import Store, StoreLocked
 from planlog.log.text import clean_text
 from planlog.model.model import Model
+from planlog.model.models import Models
 from planlog.tools.tool import Tools
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
 class Wish(Struct, frozen=True):
     """What a person asked for: a prompt, who answers it, where, and how that is shown.
 
+    `model` is what stands after -m, None where nothing does, or a model that is open already.
+
     `session` is the beginning of an id, None the newest session of the folder; both only count where `resumes`.
     """
 
     prompt: str
-    model: Model
+    model: "str | Model | None"
     resumes: bool = False
     session: str | None = None
     approve: Policy | None = None
@@ -77,12 +80,13 @@ async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signal
     """Runs or follows the session until the prompt was answered; the exit code says how its turn ended."""
     sessions = scope.get(Sessions)
     signals.may_leave = True
+    model = opened(scope, wish.model)
     if wish.resumes:
         session = await program.find_session(scope, wish.session)
     else:
         session = await sessions.create(program.folder)
     try:
-        reason = await _answer(program, scope, signals, wish, session)
+        reason = await _answer(program, scope, signals, wish, session, model)
     finally:
         if not wish.resumes and not wish.quiet:
             with suppress(ScreenGone):
@@ -93,8 +97,20 @@ async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signal
     return exit_code
 
 
+def opened(scope: Scope, model: "str | Model | None") -> Model:
+    """The model that was asked for. Raises `ConfigError`."""
+    if model is not None and not isinstance(model, str):
+        return model
+    try:
+        models = scope.get(Models)
+    except NotRunning as error:
+        text = 'no model can be opened: the composition has no row with use = "planlog.model"'
+        raise ConfigError(text) from error
+    return models.open(model)
+
+
 async def _answer(
-    program: "TerminalProgram", scope: Scope, signals: "Signals", wish: Wish, session: Session
+    program: "TerminalProgram", scope: Scope, signals: "Signals", wish: Wish, session: Session, model: Model
 ) -> EndReason:
     agent, store, console = scope.get(Agent), scope.get(Sessions).store, program.console
     folder = _folder(program, wish, session)
@@ -132,7 +148,7 @@ async def _answer(
             signals.interrupt = lambda: tasks.start_soon(stop)
             with scope.get(Live).listen(session.id, ears.hear):
                 reason = await agent.run(
-                    session, wish.model, until=message, policy=wish.approve, cwd=folder, cancelled_by="disposed"
+                    session, model, until=message, policy=wish.approve, cwd=folder, cancelled_by="disposed"
                 )
             await follower.shown(session.head)
             tasks.cancel_scope.cancel()

@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from planlog.model.model import ModelError
 
+if TYPE_CHECKING:
+    from planlog.model.providers import Address
+
+_TELLING = 12
+"""Characters of a key's beginning that give it away; a shorter one ("none", "EMPTY") is no secret."""
 MAX_SAID = 300
 """Characters of a provider's own words that are repeated."""
 
@@ -64,6 +69,30 @@ def malformed(what: str) -> ModelError:
 def cut() -> ModelError:
     """A reply that ended before its end."""
     return ModelError("the connection to the model was cut in mid-answer", code="STREAM_CUT", retryable=True)
+
+
+def of_provider(error: ModelError, address: "Address") -> ModelError:
+    """The error with the name of who failed, and of the variable whose key was refused; the key itself is in none."""
+    who = address.provider.name
+    if error.code in ("AUTHENTICATION", "FORBIDDEN") and address.variable:
+        who = f"{who} ({address.variable})"
+    return ModelError(
+        f"{who}: {_without_key(str(error), address.key)}",
+        code=error.code,
+        status=error.status,
+        retryable=error.retryable,
+        retry_after=error.retry_after,
+        request_id=error.request_id,
+    )
+
+
+def _without_key(text: str, key: str) -> str:
+    """`text` without the key, also where it was cut in the middle of it."""
+    start = key[:_TELLING]
+    while len(start) == _TELLING and (at := text.find(start)) >= 0:
+        end = next((n for n, (one, other) in enumerate(zip(text[at:], key, strict=False)) if one != other), len(key))
+        text = f"{text[:at]}[key]{text[at + end :]}"
+    return text
 
 
 def one_line_of(text: str) -> str:

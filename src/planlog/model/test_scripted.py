@@ -8,7 +8,6 @@ import pytest
 from inline_snapshot import snapshot
 
 from planlog.kernel.errors import ConfigError
-from planlog.model.choose import open_model
 from planlog.model.model import Chunk, Finish, Model, ModelError, Replay, Request, UsageChunk
 from planlog.model.scripted import open_script
 
@@ -148,14 +147,3 @@ def test_scripts_that_are_not_there_or_empty(tmp_path: Path) -> None:
         open_script(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="is empty"):
         open_script(script(tmp_path, "", " "))
-
-
-@pytest.mark.parametrize("text", [None, "", "gpt", "script:", ":x", "openai:gpt"])
-def test_a_model_that_cannot_be_had_is_one_line_that_says_what_can(text: str | None) -> None:
-    with pytest.raises(ConfigError, match="script:FILE, a file of scripted replies"):
-        open_model(text)
-
-
-def test_a_script_is_chosen_by_its_path(tmp_path: Path) -> None:
-    path = script(tmp_path, '{"text":"Hi."}')
-    assert open_model(f"script:{path}").name == "script.jsonl"

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from planlog.agent.desk import Policy
     from planlog.app.program import TerminalProgram
 
+MODEL_HELP = "Who answers, as provider:model; planlog models lists them, script:FILE is a file of replies."
 NEWEST = ""
 """What `--resume` says without a session."""
 
 
 @click.command("run", short_help="Let the agent work on a prompt.")
 @click.argument("prompt", required=False)
-@click.option("-m", "--model", metavar="MODEL", help="Who answers; script:FILE is the scripted model.")
+@click.option("-m", "--model", metavar="MODEL", help=MODEL_HELP)
 @click.option(
     "--resume",
     metavar="[SESSION]",
@@ -52,13 +53,12 @@ def command(
     failed, 2 usage or configuration, 130 interrupted; other signals give 128 and their number.
     """
     from planlog.app.prompting import Wish, read_prompt
-    from planlog.model.choose import open_model
 
     if resume is not None and go_on:
         raise click.UsageError("--resume and --continue exclude each other.", click.get_current_context())
     wish = Wish(
         read_prompt(prompt, resume),
-        open_model(model),
+        model,
         resumes=go_on or resume is not None,
         session=resume or None,
         approve=approve,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from planlog.features.todo.event import Todo
 from planlog.model.message import Message, Text, ToolResult
-from planlog.model.model import BlockEnd, BlockStart, Chunk, Finish, FinishReason, Model, Request, TextDelta
+from planlog.model.model import BlockEnd, BlockStart, Chunk, Finish, FinishReason, Model, Replay, Request, TextDelta
 from planlog.model.scripted import open_script
 
 SCRIPT = Path(__file__).with_name("demo.jsonl")
@@ -23,9 +23,11 @@ class CarefulModel:
         self.provider = script.provider
         self.name = script.name
         self.context_window = script.context_window
+        self.max_tokens = script.max_tokens
+        self.effort = script.effort
         self._script = script
 
-    def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncGenerator[Chunk]]:
+    def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncGenerator[Chunk | Replay]]:
         """The script's next reply, or the reply that ends the turn with the plan as it stands."""
         failure = first_failure(request.messages)
         return self._script.stream(request) if failure is None else _say(f"I stop here, a step failed: {failure}")
@@ -58,11 +60,11 @@ def unfinished(plan: Sequence[Todo] | None) -> str | None:
 
 
 @asynccontextmanager
-async def _say(text: str) -> AsyncGenerator[AsyncGenerator[Chunk]]:
+async def _say(text: str) -> AsyncGenerator[AsyncGenerator[Chunk | Replay]]:
     yield _chunks(text)
 
 
-async def _chunks(text: str) -> AsyncGenerator[Chunk]:
+async def _chunks(text: str) -> AsyncGenerator[Chunk | Replay]:
     yield BlockStart(0, "text")
     yield TextDelta(0, text)
     yield BlockEnd(0, Text(text))

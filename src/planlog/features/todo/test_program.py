@@ -29,6 +29,13 @@ max_steps = 200
 approval = "auto"
 
 [[plugin]]
+id = "model"
+use = "planlog.model"
+model = ""
+effort = ""
+max_tokens = 0
+
+[[plugin]]
 id = "todo"
 use = "planlog.features.todo"
 allow_parallel_in_progress = {parallel}

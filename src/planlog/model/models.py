@@ -1,0 +1,90 @@
+"""Opens the model that a person names, `provider:model` or `script:FILE`, or the one that fits what is set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planlog.kernel.errors import ConfigError
+from planlog.model.model import Model
+
+if TYPE_CHECKING:
+    from planlog.model.connection import Connection
+    from planlog.model.providers import Address
+
+SCRIPT = "script"
+
+
+class Models:
+    """`env` holds keys and addresses. `default` is opened where none is named, "" leaves it to the keys.
+
+    `effort` and `max_tokens` are for every remote model, see `Request`; "" and 0 leave them to the provider.
+    """
+
+    def __init__(self, env: Mapping[str, str], *, default: str = "", effort: str = "", max_tokens: int = 0) -> None:
+        if max_tokens < 0:
+            raise ConfigError(f"max_tokens must be 0 (the provider decides) or more, got {max_tokens}")
+        self._env = env
+        self._default = default
+        self._effort = effort or None
+        self._max_tokens = max_tokens or None
+        self._connection: Connection | None = None
+
+    def open(self, text: str | None = None) -> Model:
+        """A new instance for one session. Raises `ConfigError`, one line that says what is possible."""
+        kind, colon, name = (text or self._default).partition(":")
+        if kind == SCRIPT and colon and name:
+            from planlog.model.scripted import open_script
+
+            return open_script(Path(name))
+        address, name = self._choose(kind, name, text or self._default)
+        from planlog.model.remote import RemoteModel
+
+        return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
+
+    def connection(self) -> "Connection":
+        """What remote models share; it is closed by `aclose`."""
+        from planlog.model.connection import Connection
+
+        if self._connection is None:
+            self._connection = Connection()
+        return self._connection
+
+    async def aclose(self) -> None:
+        """Ends every connection."""
+        if self._connection is not None:
+            await self._connection.aclose()
+
+    def _choose(self, kind: str, name: str, text: str) -> "tuple[Address, str]":
+        from planlog.model.providers import NAMES, address_of, provider_named
+
+        if not text:
+            return self._choose_by_key()
+        provider = provider_named(kind)
+        if provider is None:
+            choices = f"the providers are {', '.join(NAMES)}; script:FILE is a file of replies"
+            raise ConfigError(f'"{text}" names no model; a model is provider:model, as in anthropic:NAME; {choices}')
+        address = address_of(provider, self._env)
+        name = name or (provider.model if address.url == provider.url else "")
+        if not name:
+            raise ConfigError(f"{kind} has many models; name one as in {kind}:NAME (planlog models {kind} lists them)")
+        if not address.is_ready:
+            raise ConfigError(f"{kind} needs a key: set {provider.keys[0]}")
+        return address, name
+
+    def _choose_by_key(self) -> "tuple[Address, str]":
+        from planlog.model.providers import PROVIDERS, address_of
+
+        for provider in PROVIDERS:
+            if provider.keys and any(self._env.get(key, "").strip() for key in provider.keys):
+                address = address_of(provider, self._env)
+                if provider.model and address.url == provider.url:
+                    return address, provider.model
+                raise ConfigError(
+                    f"no model is chosen; name one with -m {provider.name}:NAME "
+                    f"(planlog models {provider.name} lists them)"
+                )
+        keys = ", ".join(provider.keys[0] for provider in PROVIDERS if provider.keys and provider.model)
+        raise ConfigError(
+            f"no model is chosen and no key is set; set one of {keys}, or name a model with -m, as in ollama:NAME "
+            "or script:FILE (planlog demo needs neither)"
+        )

@@ -1,0 +1,108 @@
+"""A model at the other end of an HTTP connection: sends what a dialect wrote, hands it what comes back.
+
+Nothing is tried twice here: whether a request is made again is the loop's to decide, and to show.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+import anyio
+import httpx2
+
+from planlog.model.connection import Connection, refusal, unreachable
+from planlog.model.model import Chunk, Finish, ModelError, Replay, Request
+from planlog.model.providers import Address, dialect_of
+from planlog.model.refusals import malformed, of_provider
+
+EVENT_BYTES = 1 << 24
+ANSWER_CHARACTERS = 1 << 25
+"""Of one reply on the wire; a longer one is taken for one that never ends."""
+PARTING_SECONDS = 0.2
+"""How long the end of a reply that is whole is waited for, so that the next request may use its connection."""
+
+
+class RemoteModel:
+    """One model of a provider."""
+
+    context_window: int | None = None
+
+    def __init__(
+        self, address: Address, name: str, connection: Connection, *, effort: str | None, max_tokens: int | None
+    ) -> None:
+        self.provider = address.provider.name
+        self.name = name
+        self.effort = effort
+        self.max_tokens = max_tokens
+        self._address = address
+        self._connection = connection
+        self._dialect = dialect_of(address)
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[AsyncGenerator[Chunk | Replay]]:
+        """See `Model`; what fails says which provider it was, and never its key."""
+        try:
+            async with self._response(request) as response, aclosing(self._chunks(response)) as chunks:
+                yield chunks
+        except ModelError as error:
+            raise of_provider(error, self._address) from None
+
+    @asynccontextmanager
+    async def _response(self, request: Request) -> AsyncIterator[httpx2.Response]:
+        body = self._dialect.body(self.name, self.provider, request)
+        headers = {"content-type": "application/json", "accept": "text/event-stream"}
+        headers |= self._dialect.headers(self._address.key)
+        url = self._address.url + self._dialect.path
+        client = self._connection.client()
+        try:
+            response = await client.send(client.build_request("POST", url, content=body, headers=headers), stream=True)
+        except httpx2.HTTPError as error:
+            raise unreachable(error, url) from None
+        try:
+            if response.status_code != 200:
+                raise await refusal(response)
+            yield response
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+
+    async def _chunks(self, response: httpx2.Response) -> AsyncGenerator[Chunk | Replay]:
+        """What the reply says; a connection that breaks is an end like any other, and the decoder knows whether a good
+        one."""
+        decoder = self._dialect.decoder()
+        size = 0
+        async with aclosing(_events(response)) as events:
+            async for data in events:
+                size += len(data)
+                if size > ANSWER_CHARACTERS:
+                    raise ModelError(f"the answer has no end: {size} characters so far", code="ENDLESS_ANSWER")
+                for chunk in decoder.take(data):
+                    yield chunk
+                    if isinstance(chunk, Finish):
+                        await _await_end(events)
+                        return
+        for chunk in decoder.end():
+            yield chunk
+
+
+async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
+    """The data of each event, as far as they came; a reply in one piece counts as one event."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        if kind == "text/event-stream":
+            async for event in httpx2.EventSource(response, EVENT_BYTES):
+                yield event.data
+        elif kind == "application/json":
+            yield (await response.aread()).decode(errors="replace")
+        else:
+            text = f"the provider answers with {kind or 'something'} instead of a stream; check the base URL"
+            raise ModelError(text, code="NO_STREAM", status=response.status_code)
+    except httpx2.SSEError as error:
+        raise malformed(f"an event that is too large ({error})") from None
+    except httpx2.HTTPError:
+        return
+
+
+async def _await_end(events: AsyncGenerator[str]) -> None:
+    with anyio.move_on_after(PARTING_SECONDS):
+        async for _ in events:
+            pass
