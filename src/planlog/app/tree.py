@@ -20,6 +20,7 @@ OWN = {
     "export": "export_file",
     "import": "import_file",
     "log": "log",
+    "models": "models",
     "run": "run",
     "sessions": "sessions",
     "show": "show",

@@ -9,7 +9,7 @@ from planlog.model.model import Model
 
 if TYPE_CHECKING:
     from planlog.model.connection import Connection
-    from planlog.model.providers import Address
+    from planlog.model.providers import Address, Provider
 
 SCRIPT = "script"
 
@@ -41,6 +41,12 @@ class Models:
 
         return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
 
+    def address(self, provider: "Provider") -> "Address":
+        """Where the provider is reached from here. Raises `ConfigError` for a key or an address that cannot be one."""
+        from planlog.model.providers import address_of
+
+        return address_of(provider, self._env)
+
     def connection(self) -> "Connection":
         """What remote models share; it is closed by `aclose`."""
         from planlog.model.connection import Connection
@@ -55,7 +61,7 @@ class Models:
             await self._connection.aclose()
 
     def _choose(self, kind: str, name: str, text: str) -> "tuple[Address, str]":
-        from planlog.model.providers import NAMES, address_of, provider_named
+        from planlog.model.providers import NAMES, provider_named
 
         if not text:
             return self._choose_by_key()
@@ -63,7 +69,7 @@ class Models:
         if provider is None:
             choices = f"the providers are {', '.join(NAMES)}; script:FILE is a file of replies"
             raise ConfigError(f'"{text}" names no model; a model is provider:model, as in anthropic:NAME; {choices}')
-        address = address_of(provider, self._env)
+        address = self.address(provider)
         name = name or (provider.model if address.url == provider.url else "")
         if not name:
             raise ConfigError(f"{kind} has many models; name one as in {kind}:NAME (planlog models {kind} lists them)")
@@ -72,11 +78,11 @@ class Models:
         return address, name
 
     def _choose_by_key(self) -> "tuple[Address, str]":
-        from planlog.model.providers import PROVIDERS, address_of
+        from planlog.model.providers import PROVIDERS
 
         for provider in PROVIDERS:
             if provider.keys and any(self._env.get(key, "").strip() for key in provider.keys):
-                address = address_of(provider, self._env)
+                address = self.address(provider)
                 if provider.model and address.url == provider.url:
                     return address, provider.model
                 raise ConfigError(
