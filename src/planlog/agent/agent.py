@@ -28,7 +28,10 @@ BUSY_SECONDS = 0.1
 
 
 class Agent:
-    """`max_steps` bounds each turn; `policy` says who approves calls that need it, unless a run says otherwise."""
+    """`max_steps` bounds each turn; `policy` says who approves calls that need it, unless a run says otherwise.
+
+    `first_wait` is how many seconds lie before the first retry of a request that failed; the next ones double it.
+    """
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class Agent:
         *,
         max_steps: int,
         policy: Policy,
+        first_wait: float = 1.0,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         if max_steps < 1:
@@ -46,6 +50,7 @@ class Agent:
         self._max_steps = max_steps
         self._policy: Policy = policy
         self._clock = clock
+        self._first_wait = first_wait
         self._turns: dict[str, Turn] = {}
         self._met: set[str] = set()
         self._left_at: dict[str, int] = {}
@@ -137,6 +142,7 @@ class Agent:
             cwd or Path(session.cwd),
             agent,
             cancelled_by,
+            self._first_wait,
         )
         ending = Ending(session, until, self._left_at.pop(until, 0))
         while True:

@@ -14,7 +14,8 @@ from planlog.tools.tool import Tools
 class Desk:
     """`cwd` is where tools work; `agent` the description of the subagent that works here, None for the first one.
 
-    `cancelled_by` is what it means when the task that runs the turn is cancelled.
+    `cancelled_by` is what it means when the task that runs the turn is cancelled, `first_wait` how many
+    seconds lie before the first retry of a request.
     """
 
     session: Session
@@ -26,3 +27,4 @@ class Desk:
     cwd: Path
     agent: str | None = None
     cancelled_by: AbortKind = "user"
+    first_wait: float = 1.0

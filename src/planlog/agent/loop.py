@@ -77,7 +77,7 @@ class Turn:
 
     async def _go_on(self) -> EndReason:
         while True:
-            match next_move(self._now, self._desk.max_steps, random.random()):
+            match next_move(self._now, self._desk.max_steps, random.random(), self._desk.first_wait):
                 case Ask():
                     await self._ask()
                 case Wait() as wait:

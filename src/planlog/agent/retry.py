@@ -37,8 +37,8 @@ def describe(error: ModelError) -> Failure:
     return Failure(str(error), error.code, error.status, error.request_id)
 
 
-def after_failure(error: ModelError, tries: Tries, spread: float) -> Wait | Failure:
-    """A wait that doubles from 1 s and is as long as the provider wishes, or the failure that ends the turn.
+def after_failure(error: ModelError, tries: Tries, spread: float, first: float = 1.0) -> Wait | Failure:
+    """A wait that doubles from `first` s and is as long as the provider wishes, or the failure that ends the turn.
 
     `spread`, from 0 to 1, keeps many who failed together from coming back together.
     """
@@ -48,7 +48,7 @@ def after_failure(error: ModelError, tries: Tries, spread: float) -> Wait | Fail
     retry = tries.retries + 1
     if retry >= MAX_TRIES:
         return msgspec.structs.replace(failure, message=f"{failure.message} (gave up after {MAX_TRIES} tries)")
-    backoff = 2.0**tries.retries * (1 + spread / 4)
+    backoff = first * 2.0**tries.retries * (1 + spread / 4)
     wish = error.retry_after or 0.0
     delay = max(backoff, wish)
     if tries.waited + delay > MAX_WAIT:

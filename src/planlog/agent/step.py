@@ -47,13 +47,13 @@ class End(msgspec.Struct, frozen=True):
 Move = Ask | Wait | RunCalls | RefuseCalls | NextStep | End
 
 
-def next_move(now: Situation, max_steps: int, spread: float = 0.0) -> Move:
-    """The one thing to do now. `spread` is the chance in a retry's delay, from 0 to 1."""
+def next_move(now: Situation, max_steps: int, spread: float = 0.0, first_wait: float = 1.0) -> Move:
+    """The one thing to do now. `spread` is the chance in a retry's delay, from 0 to 1; the first is `first_wait` s."""
     answer = now.answer
     if answer is None:
         return Ask()
     if answer.failure is not None:
-        return _wait_or_end(after_failure(answer.failure, now.tries, spread))
+        return _wait_or_end(after_failure(answer.failure, now.tries, spread, first_wait))
     cut = answer.finish == "max-tokens"
     if answer.empty:
         return End(MaxTokens()) if cut else _wait_or_end(after_empty(now.tries))
