@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -11,22 +10,20 @@ from msgspec import Struct
 
 from planlog.agent.agent import Agent
 from planlog.agent.desk import Policy
-from planlog.agent.event import TURN_START, EndReason
+from planlog.agent.event import EndReason
 from planlog.agent.live import Live
-from planlog.agent.nesting import NESTING
+from planlog.app.arriving import look_around, work_folder
 from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
-from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import INTERRUPTED, ending
 from planlog.faces.stdio.outlet import ScreenGone
 from planlog.faces.stdio.transcript import Transcript
 from planlog.kernel.errors import ConfigError, PlanlogError, first_leaf
 from planlog.kernel.scope import NotRunning, Scope
-from planlog.log.event import read_line
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
-from planlog.log.store import Store, StoreLocked
+from planlog.log.store import StoreLocked
 from planlog.log.text import clean_text
 from planlog.model.model import Model
 from planlog.model.models import Models
@@ -113,8 +110,8 @@ async def _answer(
     program: "TerminalProgram", scope: Scope, signals: "Signals", wish: Wish, session: Session, model: Model
 ) -> EndReason:
     agent, store, console = scope.get(Agent), scope.get(Sessions).store, program.console
-    folder = _folder(program, wish, session)
-    after, skips = await _look_around(console, store, session)
+    folder = work_folder(session, program.folder if program.has_folder or not wish.resumes else None)
+    after, skips = await look_around(console, store, session)
     message = await agent.prompt(session, wish.prompt, wish.approve)
     signals.may_leave = False
     viewer: Viewer
@@ -164,29 +161,3 @@ async def _answer(
                 await agent.withdraw(session, message)
         viewer.finish()
     return cast(EndReason, reason)
-
-
-async def _look_around(console: Console, store: Store, session: Session) -> tuple[int, bool]:
-    """The seq after which to show, and whether that is in the middle of a dead turn; a note says what was found."""
-    owner = await store.owner(session.id)
-    if owner is not None:
-        console.note(f"process {owner.pid} on {owner.host} is running this session; your prompt comes next")
-        return await _before_turn(store, session), False
-    interrupted = session.state(NESTING).open
-    if interrupted:
-        turn = session.state(NESTING).turn
-        console.note(f"turn {turn} was interrupted when its process died; it is closed first")
-    return session.head - 1, interrupted
-
-
-async def _before_turn(store: Store, session: Session) -> int:
-    """The seq before the last turn's first event, so that all of what runs now is seen."""
-    line = await store.last_of(session.id, (TURN_START.name,))
-    return read_line(line).seq - 1 if line else -1
-
-
-def _folder(program: "TerminalProgram", wish: Wish, session: Session) -> Path:
-    folder = Path(session.cwd) if wish.resumes and not program.has_folder else program.folder
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}, where session {session.id} works, is gone; name another folder with -C")
-    return folder

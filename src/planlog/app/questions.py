@@ -4,7 +4,7 @@ import os
 import sys
 import termios
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import msgspec
@@ -26,11 +26,33 @@ YES = ("y", "yes")
 NO = ("n", "no")
 
 
+class Asker(Protocol):
+    """Whoever puts a question to a person."""
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person would see it and could answer."""
+        ...
+
+    async def ask(self, lines: list[Line], prompt: str) -> str:
+        """What is typed behind `prompt`, below `lines`, from the moment both stand there; "n" at the end of input."""
+        ...
+
+
 class Questions:
     """Answers what is asked while this process runs the session; another process asks its own person."""
 
-    def __init__(self, console: Console, agent: Agent, tools: Tools, session: Session, tasks: TaskGroup) -> None:
+    def __init__(
+        self,
+        console: Console,
+        agent: Agent,
+        tools: Tools,
+        session: Session,
+        tasks: TaskGroup,
+        asker: Asker | None = None,
+    ) -> None:
         self._console = console
+        self._asker = asker or StdinAsker(console)
         self._agent = agent
         self._tools = tools
         self._session = session
@@ -73,8 +95,7 @@ class Questions:
         """What this process says to the question; None where it is another one's to answer."""
         if not self._agent.runs(self._session):
             return None
-        # A question that goes into a file is seen by nobody, and would be waited for by everybody.
-        if not (sys.stdin and sys.stdin.isatty() and self._console.err.is_terminal):
+        if not self._asker.can_ask:
             self._console.note(
                 f"{asked.tool_name} needs approval and nobody can be asked here, so it is denied; "
                 "--approve auto lets every call run"
@@ -96,19 +117,37 @@ class Questions:
         """Shows it all, a page at a time, and takes an answer only below the last one."""
         while len(lines) > PAGE:
             page, lines = lines[:PAGE], lines[PAGE:]
-            if await self._typed(page, f"{len(lines)} more lines; return shows them, n denies the call: ") in NO:
+            if (
+                _word(await self._asker.ask(page, f"{len(lines)} more lines; return shows them, n denies the call: "))
+                in NO
+            ):
                 return False
-        return await self._typed(lines, "Allow it? [y/N] ") in YES
+        return _word(await self._asker.ask(lines, "Allow it? [y/N] ")) in YES
 
-    async def _typed(self, lines: list[Line], prompt: str) -> str:
-        """What is typed below the lines; "n" at the end of the input."""
+
+class StdinAsker:
+    """Asks on stderr and reads a line of stdin."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @property
+    def can_ask(self) -> bool:
+        """A question that goes into a file is seen by nobody, and would be waited for by everybody."""
+        return bool(sys.stdin and sys.stdin.isatty() and self._console.err.is_terminal)
+
+    async def ask(self, lines: list[Line], prompt: str) -> str:
+        """See `Asker`."""
         self._console.note_lines(lines)
         await self._console.flushed()
         # What was typed before the question was no answer to it; what is typed from the moment it stands there is.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         self._console.ask(prompt)
-        typed = await typed_line()
-        return typed.strip().lower() if typed else NO[0]
+        return await typed_line() or NO[0]
+
+
+def _word(typed: str) -> str:
+    return typed.strip().lower()
 
 
 def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list[Line] | None:

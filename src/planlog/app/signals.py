@@ -57,6 +57,11 @@ class Signals:
         if self.may_leave:
             asyncio.get_running_loop().call_later(GRACE, self._leave_early, exit_code)
 
+    def leave(self, exit_code: int) -> None:
+        """Performs the last acts and ends the process, without waiting for anything."""
+        self._last_acts.perform()
+        os._exit(exit_code)
+
     def _on_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self.interrupt is not None:
             interrupt, self.interrupt = self.interrupt, None
@@ -64,12 +69,8 @@ class Signals:
         elif self.exit_code is None:
             self.end(128 + number)
         elif number is signal.SIGINT:
-            self._leave(self.exit_code)
+            self.leave(self.exit_code)
 
     def _leave_early(self, exit_code: int) -> None:
         if self.may_leave:
-            self._leave(exit_code)
-
-    def _leave(self, exit_code: int) -> None:
-        self._last_acts.perform()
-        os._exit(exit_code)
+            self.leave(exit_code)
