@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -34,8 +35,9 @@ class Reply:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came: `path` with its query, `headers` by lower-case name."""
+    """One request as it came: `path` with its query, `headers` by lower-case name, `time` by the monotonic clock."""
 
+    time: float
     method: str
     path: str
     headers: Mapping[str, str]
@@ -123,7 +125,7 @@ class Provider:
             method, path, _ = first.split(" ", 2)
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
             body = await reader.readexactly(int(headers.get("content-length", 0)))
-            asked = Asked(method, path, headers, body)
+            asked = Asked(time.monotonic(), method, path, headers, body)
             if self._answer is not None:
                 reply = self._answer(asked)
             else:
