@@ -165,6 +165,12 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
 
 
+def model_option(command: F) -> F:
+    """`-m MODEL`, handed to the command as `model`; else `$PLANLOG_MODEL`."""
+    text = "Who answers, as provider:model; planlog models lists them, script:FILE is a file of replies."
+    return click.option("-m", "--model", metavar="MODEL", envvar="PLANLOG_MODEL", show_envvar=True, help=text)(command)
+
+
 def session_argument(command: F) -> F:
     """An optional SESSION, handed to the command as `session`: a whole id, the beginning of one, or None."""
     return click.argument("session", required=False, metavar="[SESSION]")(command)

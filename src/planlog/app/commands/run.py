@@ -4,20 +4,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from planlog.faces.cli import composition_option, folder_option, home_option, json_option
+from planlog.faces.cli import composition_option, folder_option, home_option, json_option, model_option
 
 if TYPE_CHECKING:
     from planlog.agent.desk import Policy
     from planlog.app.program import TerminalProgram
 
-MODEL_HELP = "Who answers, as provider:model; planlog models lists them, script:FILE is a file of replies."
 NEWEST = ""
 """What `--resume` says without a session."""
 
 
 @click.command("run", short_help="Let the agent work on a prompt.")
 @click.argument("prompt", required=False)
-@click.option("-m", "--model", metavar="MODEL", help=MODEL_HELP)
+@model_option
 @click.option(
     "--resume",
     metavar="[SESSION]",
