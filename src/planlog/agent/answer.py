@@ -64,7 +64,7 @@ class _Open:
 
 
 class Collector:
-    """Takes chunks as they come; `chars` counts text and reasoning so far.
+    """Takes chunks as they come; `chars` counts text and reasoning so far, `size` arguments as well.
 
     Each call gets an id that no other call of the conversation has: its own, or one of `fresh` where that is empty or
     in `used`. Text is cleaned here, where it enters.
@@ -72,6 +72,7 @@ class Collector:
 
     def __init__(self, used: set[str], fresh: Callable[[], str]) -> None:
         self.chars = 0
+        self.size = 0
         self.finish: FinishKind | None = None
         self.usage: Usage | None = None
         self.replay_state: Any = None
@@ -125,6 +126,7 @@ class Collector:
             block = self._blocks[chunk.index] = _Open(kind)
         block.parts.append(cleaned)
         self.chars += len(cleaned)
+        self.size += len(cleaned)
         return chunk
 
     def _call(self, chunk: ToolCallDelta) -> Chunk:
@@ -135,6 +137,7 @@ class Collector:
         name = None if chunk.name is None else clean_text(chunk.name)
         block.name = block.name or name or ""
         block.parts.append(arguments)
+        self.size += len(arguments)
         return ToolCallDelta(chunk.index, block.id, name, arguments)
 
     def _end(self, chunk: BlockEnd) -> Chunk:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 FLUSH_SECONDS = 0.25
 FLUSH_BYTES = 4096
-SILENCE_SECONDS = 300.0
-"""How long a model may send nothing, also before its first word."""
+SILENCE_SECONDS = 900.0
+"""How long a model may send nothing, also before its first word: some think for minutes where nobody sees it."""
+MAX_ANSWER = 4_000_000
+"""Characters of one answer, thinking and arguments included; a longer one is taken for one that never ends."""
 CUT = "the connection to the model was cut in mid-answer"
 
 
@@ -98,6 +100,8 @@ class Hearing:
                                 self._collector.keep(chunk)
                             else:
                                 self._take(chunk)
+                                if self._collector.size > MAX_ANSWER:
+                                    return _endless()
                         except Exception as error:
                             ours = error
                             raise
@@ -138,6 +142,10 @@ class Hearing:
         """The chunks that are not written yet."""
         chunks, self._unwritten = [*self._unwritten, *self._buffer.drain()], []
         return chunks
+
+
+def _endless() -> ModelError:
+    return ModelError(f"the answer has no end: {MAX_ANSWER} characters so far", code="ENDLESS_ANSWER")
 
 
 def _silent() -> ModelError:

@@ -12,7 +12,7 @@ from planlog.model.refusals import one_line_of, refused
 
 CONNECT_SECONDS = 20.0
 WRITE_SECONDS = 60.0
-ERROR_SECONDS = 5.0
+ERROR_SECONDS = 2.0
 """How long the text of an error may take to arrive."""
 ERROR_BYTES = 1 << 16
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -15,8 +15,6 @@ from planlog.model.providers import Address, dialect_of
 from planlog.model.refusals import malformed, of_provider
 
 EVENT_BYTES = 1 << 24
-ANSWER_CHARACTERS = 1 << 25
-"""Of one reply on the wire; a longer one is taken for one that never ends."""
 PARTING_SECONDS = 0.2
 """How long the end of a reply that is whole is waited for, so that the next request may use its connection."""
 
@@ -66,15 +64,10 @@ class RemoteModel:
                 await response.aclose()
 
     async def _chunks(self, response: httpx2.Response) -> AsyncGenerator[Chunk | Replay]:
-        """What the reply says; a connection that breaks is an end like any other, and the decoder knows whether a good
-        one."""
+        """What the reply says. A connection that breaks is an end like any other: the decoder knows a good one."""
         decoder = self._dialect.decoder()
-        size = 0
         async with aclosing(_events(response)) as events:
             async for data in events:
-                size += len(data)
-                if size > ANSWER_CHARACTERS:
-                    raise ModelError(f"the answer has no end: {size} characters so far", code="ENDLESS_ANSWER")
                 for chunk in decoder.take(data):
                     yield chunk
                     if isinstance(chunk, Finish):
@@ -92,7 +85,7 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
             async for event in httpx2.EventSource(response, EVENT_BYTES):
                 yield event.data
         elif kind == "application/json":
-            yield (await response.aread()).decode(errors="replace")
+            yield await _whole(response)
         else:
             text = f"the provider answers with {kind or 'something'} instead of a stream; check the base URL"
             raise ModelError(text, code="NO_STREAM", status=response.status_code)
@@ -100,6 +93,15 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
         raise malformed(f"an event that is too large ({error})") from None
     except httpx2.HTTPError:
         return
+
+
+async def _whole(response: httpx2.Response) -> str:
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > EVENT_BYTES:
+            raise malformed("a reply that is too large")
+    return body.decode(errors="replace")
 
 
 async def _await_end(events: AsyncGenerator[str]) -> None:
