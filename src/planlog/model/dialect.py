@@ -21,8 +21,10 @@ class Decoder(Protocol):
 class Dialect(Protocol):
     """How a request is put and a reply is read."""
 
-    path: str
-    """Of requests, below the provider's base URL."""
+    @property
+    def path(self) -> str:
+        """Of requests, below the provider's base URL."""
+        ...
 
     def headers(self, key: str) -> dict[str, str]:
         """What identifies the person; `key` is "" where the provider wants none."""

@@ -81,7 +81,12 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """Tokens of one request as the provider counted them."""
+    """Tokens of one request as the provider counted them.
+
+    `input_tokens` is what was read afresh: without what came from the cache (`cache_read_tokens`) or was put into it
+    (`cache_write_tokens`), so that the three make up the whole prompt. `output_tokens` includes `reasoning_tokens`.
+    A part that the provider does not count, or that is zero, may be None.
+    """
 
     input_tokens: int
     output_tokens: int

@@ -1,0 +1,33 @@
+"""What a vendor wants back with an answer beyond what the message says: the replay state of this dialect."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from planlog.model.message import Message, ModelSource
+
+ReasoningName = Literal["reasoning_content", "reasoning", "content"]
+"""How a vendor calls thinking; "content" means pieces of type `thinking` within the content (Mistral)."""
+
+
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`reasoning` is the name under which thinking came; its text is in the message.
+
+    `details` are OpenRouter's `reasoning_details`, put together again. `calls` holds what came as `extra_content` with
+    each call that has a name, in order: Gemini's signatures.
+    """
+
+    reasoning: ReasoningName | None = None
+    details: list[dict[str, Any]] = []
+    calls: list[dict[str, Any] | None] = []
+
+
+def kept_of(message: Message, provider: str, model: str) -> Kept | None:
+    """What was kept of an answer that this model of this provider gave; None where another one did."""
+    source = message.source
+    if not isinstance(source, ModelSource) or (source.provider, source.model) != (provider, model):
+        return None
+    try:
+        return msgspec.convert(source.replay_state or {}, Kept)
+    except msgspec.ValidationError:  # a log from elsewhere, written by another dialect
+        return Kept()
