@@ -40,10 +40,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def left_out(config: pytest.Config) -> list[str]:
-    """Node ids that were skipped, expected to fail, or passed although expected to fail."""
+    """Node ids that were skipped, expected to fail, or passed although expected to fail.
+
+    Not those that somebody has to ask for, and whose reason begins so: they cost money.
+    """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if not isinstance(reporter, pytest.TerminalReporter):  # a worker of pytest-xdist: its controller judges
         return []
     return [
-        report.nodeid for outcome in ("skipped", "xfailed", "xpassed") for report in reporter.stats.get(outcome, [])
+        report.nodeid
+        for outcome in ("skipped", "xfailed", "xpassed")
+        for report in reporter.stats.get(outcome, [])
+        if "opt-in: " not in str(report.longrepr)
     ]

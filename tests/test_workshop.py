@@ -73,6 +73,8 @@ def test_that_passes(): pass
 
 def test_that_is_skipped(): pytest.skip("not today")
 
+def test_that_costs_money(): pytest.skip("opt-in: nobody asked for it")
+
 @pytest.mark.xfail
 def test_that_is_expected_to_fail(): assert False
 """
@@ -93,3 +95,4 @@ def test_a_run_that_leaves_a_test_out_is_red_unless_that_is_allowed(
     )
     assert run.returncode == status, run.stdout + run.stderr
     assert ("left out: test_it.py::test_that_is_skipped" in run.stdout) == (allow == "0")
+    assert "left out: test_it.py::test_that_costs_money" not in run.stdout
