@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
 
 OWN = {
+    "chat": "chat",
     "config": "config",
     "export": "export_file",
     "import": "import_file",

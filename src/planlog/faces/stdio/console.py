@@ -1,7 +1,7 @@
 """Where a command talks to its person: results on stdout, everything about them on stderr."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from typing import TextIO
 
 from planlog.faces.renders import Line, Span
@@ -24,6 +24,15 @@ class Console:
         async with AsyncExitStack() as stack:
             for outlet in self.outlets:
                 await stack.enter_async_context(outlet.unblocked())
+            yield
+
+    @contextmanager
+    def redirected(self, sink: Callable[[bytes], None], show_status: Callable[[str], None]) -> Generator[None]:
+        """See `Screen.redirected`, for each screen that is a terminal."""
+        with ExitStack() as stack:
+            for screen in (self.out, self.err):
+                if screen.is_terminal:
+                    stack.enter_context(screen.redirected(sink, show_status))
             yield
 
     @property

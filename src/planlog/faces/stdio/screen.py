@@ -1,7 +1,8 @@
 """One output stream: writes whole lines and streamed text, knows where it stands, and never raises for a character."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import TextIO
 
 from planlog.faces.renders import Line
@@ -31,12 +32,13 @@ class Screen:
         columns: Callable[[], int] = lambda: _DEFAULT_WIDTH,
     ) -> None:
         self._sink = sink
-        self._encoding = encoding
+        self.encoding = encoding
         self._has_signs = _can_encode(encoding)
         self._columns = columns
         self._cleaner = StreamCleaner()
         self._in_line = False
         self._status = ""
+        self._show_status: Callable[[str], None] | None = None
         self.is_terminal = is_terminal
         self.color = wants_color(is_terminal, env)
         self.moves = can_move(is_terminal, env)
@@ -45,6 +47,17 @@ class Screen:
     def width(self) -> int | None:
         """Cells of a line, None where no terminal says so."""
         return self._columns() if self.is_terminal else None
+
+    @contextmanager
+    def redirected(self, sink: Callable[[bytes], None], show_status: Callable[[str], None]) -> Generator[None]:
+        """Until the block ends, what is printed goes to `sink`, and the status line to whoever shows it elsewhere."""
+        kept = self._sink
+        self._sink, self._show_status = sink, show_status
+        try:
+            yield
+        finally:
+            self.end_line()
+            self._sink, self._show_status = kept, None
 
     def lines(self, lines: Iterable[Line]) -> None:
         """Prints each line on a line of its own."""
@@ -68,6 +81,9 @@ class Screen:
     def status(self, text: str) -> None:
         """Shows one dim line that the next output replaces; only where a cursor can move and no text is unfinished."""
         if not self.moves or (text and self._in_line):
+            return
+        if self._show_status is not None:
+            self._show_status(clean_line(text))
             return
         shown = shorten(clean_line(text), self._columns() - 1)
         if shown == self._status:
@@ -94,7 +110,7 @@ class Screen:
     def _write(self, text: str) -> None:
         if not self._has_signs:
             text = text.translate(_PLAIN_SIGNS)
-        self._sink(text.encode(self._encoding, "backslashreplace"))
+        self._sink(text.encode(self.encoding, "backslashreplace"))
 
 
 def open_screen(stream: TextIO | None, env: Mapping[str, str], outlet: Outlet | None = None) -> Screen:

@@ -1,7 +1,7 @@
 """Shows a session as it happens or happened: what was committed, and the text of an answer a moment before that."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from planlog.agent.event import (
     ASSISTANT_CHUNK,
@@ -39,8 +39,9 @@ _RUNNING = Span("…", "busy")
 class Transcript:
     """Prints events in the order of the log, each once; what is live comes between them.
 
-    `ended` is told how each turn ended. `own` are ids of prompts that their person can still see, so that they are not
-    repeated. With `quiet` only the last answer to those is printed, whoever else has prompts in the session.
+    `ended` is told how each turn ended. `own` are ids of prompts, perhaps growing, that their person can still see, so
+    that they are not repeated. With `quiet` only the last answer to those is printed, whoever else has prompts in the
+    session.
     """
 
     def __init__(
@@ -49,14 +50,14 @@ class Transcript:
         renders: StdioRenders,
         ended: Callable[[EndReason], None],
         *,
-        own: Iterable[str] = (),
+        own: Container[str] = (),
         quiet: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console = console
         self._renders = renders
         self._ended = ended
-        self._own = frozenset(own)
+        self._own = own
         self._quiet = quiet
         self._step = (0, 0)
         self._answer = Answer()

@@ -1,0 +1,149 @@
+"""A chat with a line editor below what is said, and a bar that tells where one is."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from planlog.app.chat_commands import PLANS
+from planlog.app.questions import NO, YES, Asker
+from planlog.faces.renders import Line, Span
+from planlog.faces.stdio.prompt_history import PromptHistory
+from planlog.faces.stdio.prompt_line import Key, PromptLine, restoring
+from planlog.faces.stdio.toolbar import Toolbar
+from planlog.kernel.last_acts import LastActs
+from planlog.kernel.scope import Scope
+from planlog.log.projection import Projections
+
+if TYPE_CHECKING:
+    from planlog.app.chatting import Chat
+    from planlog.app.program import TerminalProgram
+    from planlog.app.signals import Signals
+
+HISTORY = "history.jsonl"
+IDLE = ("/help", "Enter sends, /help")
+RUNNING = ("running", "running: Enter steers, Tab queues, Ctrl-C stops")
+STOPPING = ("stopping", "stopping: Ctrl-C leaves at once")
+
+
+class LineFront:
+    """See `Front`: the prompt line, and what stands around it."""
+
+    repeats = True
+
+    def __init__(self, program: "TerminalProgram", scope: Scope) -> None:
+        self.chat: Chat | None = None
+        self.asker: Asker | None = LineAsker(program, self)
+        self._program = program
+        self._scope = scope
+        self._news = anyio.Event()
+        outlet = program.console.outlets[0]
+        history = PromptHistory(program.where().path / HISTORY)
+        out = program.console.out
+        self.line = PromptLine(
+            outlet.write,
+            lambda: program.console.is_full,
+            history,
+            self._hear,
+            color=out.color,
+            encoding=out.encoding,
+        )
+
+    def _hear(self, key: Key) -> None:
+        if self.chat:
+            self.chat.key(key)
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self.line.text
+
+    def take(self) -> str:
+        """Takes it out of the line."""
+        return self.line.take()
+
+    def put_back(self, text: str) -> None:
+        """Into the line, before what is typed."""
+        self.line.put_back(text)
+        self.line.redraw()
+
+    def complete(self, words: tuple[str, ...]) -> None:
+        """Completes a command."""
+        self.line.complete(words)
+        self.line.redraw()
+
+    def changed(self) -> None:
+        """What stands around the line is to be drawn anew."""
+        news, self._news = self._news, anyio.Event()
+        news.set()
+
+    async def redrawn(self, chat: "Chat") -> None:
+        """Draws what stands around the line whenever it changes, for ever."""
+        shown = self.line.shown
+        while True:
+            news = self._news
+            talk = chat.talk
+            shown.waiting = talk.waiting if talk else []
+            state, keys = STOPPING if talk and talk.stopping else RUNNING if talk and talk.busy else IDLE
+            shown.bar = Toolbar(chat.model_name, _short(self._program.folder), await self._plan(chat), state, keys)
+            self.line.redraw()
+            await news.wait()
+
+    async def _plan(self, chat: "Chat") -> str:
+        projection = self._scope.get(Projections).get(PLANS[0])
+        if projection is None or chat.talk is None:
+            return ""
+        plan = await chat.talk.session.view(projection)
+        texts = (column.text(plan) for column in self._program.command_line.columns() if column.key == PLANS[0])
+        return next(texts, "").partition(" · ")[0]
+
+
+class LineAsker:
+    """Asks in the prompt line; what is typed meanwhile is kept."""
+
+    can_ask = True
+
+    def __init__(self, program: "TerminalProgram", front: LineFront) -> None:
+        self._console = program.console
+        self._front = front
+
+    async def ask(self, lines: list[Line], prompt: str) -> str:
+        """See `Asker`."""
+        self._console.out.end_line()
+        self._console.out.lines(lines)
+        await self._front.line.printed()
+        await self._console.flushed()
+        typed = await self._front.line.ask(prompt)
+        self._console.out.lines([(Span(prompt, "dim"), Span(typed.strip()))])
+        if typed.strip().lower() not in ("", *YES, *NO):
+            # Whoever was typing when the question came did not mean it; it is no yes, but it is not lost either.
+            self._front.line.insert(typed)
+        return typed
+
+
+async def chat_by_keys(
+    program: "TerminalProgram", scope: Scope, signals: "Signals", chat: "Chat", front: LineFront
+) -> int:
+    """Chats until somebody leaves; the exit code."""
+
+    def interrupt() -> None:
+        signals.interrupt = interrupt
+        chat.key("interrupt")
+
+    line, console = front.line, program.console
+    front.chat = chat
+    with scope.get(LastActs).add(restoring()), console.redirected(line.print_above, line.show_status):
+        signals.interrupt = interrupt
+        async with line.running(), anyio.create_task_group() as tasks:
+            tasks.start_soon(front.redrawn, chat)
+            for outlet in console.outlets:
+                tasks.start_soon(outlet.broken)
+            await chat.left.wait()
+            tasks.cancel_scope.cancel()
+    return chat.code
+
+
+def _short(folder: Path) -> str:
+    home = os.path.expanduser("~")
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and str(folder) != home else str(folder)
