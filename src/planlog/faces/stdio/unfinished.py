@@ -39,7 +39,8 @@ def row_end(text: str, start: int, width: int) -> int:
 
     used, end = 0, start
     for grapheme in iter_graphemes(text[start:]):
-        wide = _TAB - used % _TAB if grapheme == "\t" else cells(grapheme)
+        # A terminal's tab goes to the last cell of a row at most.
+        wide = min(_TAB - used % _TAB, max(0, width - 1 - used)) if grapheme == "\t" else cells(grapheme)
         if used + wide > width and end > start:
             return end
         used += wide
