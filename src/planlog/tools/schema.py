@@ -58,16 +58,6 @@ def schema_of(params: type[msgspec.Struct]) -> Schema:
     return _object(params, params.__qualname__, ())
 
 
-def without_additional_properties(schema: Schema) -> Schema:
-    """A copy for dialects that refuse the keyword `additionalProperties` (Gemini); properties of that name stay."""
-    copy = {key: value for key, value in schema.items() if key != "additionalProperties"}
-    if "properties" in copy:
-        copy["properties"] = {name: without_additional_properties(child) for name, child in copy["properties"].items()}
-    if "items" in copy:
-        copy["items"] = without_additional_properties(copy["items"])
-    return copy
-
-
 def _object(struct: type[msgspec.Struct], where: str, outer: tuple[type, ...]) -> Schema:
     config = struct.__struct_config__
     if struct in outer:

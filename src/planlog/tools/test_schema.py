@@ -12,7 +12,6 @@ from planlog.tools.schema import (
     Violations,
     check_arguments,
     schema_of,
-    without_additional_properties,
 )
 from planlog.tools.schema import _fit as fit  # the slow way alone, to compare it with the fast one
 
@@ -97,21 +96,6 @@ def test_no_node_has_a_keyword_that_a_vendor_refuses() -> None:
         assert ("items" in node) == (node["type"] == "array")
         assert (node.get("additionalProperties") is False) == (node["type"] == "object")
         assert node.get("enum", ["x"])
-
-
-def test_a_dialect_without_additional_properties_loses_it_at_every_depth() -> None:
-    closed = schema_of(Everything)
-    opened = without_additional_properties(closed)
-    assert "additionalProperties" not in json.dumps(opened)
-    assert json.dumps(closed).count("additionalProperties") == 3
-    assert [node["type"] for node in nodes(opened)] == [node["type"] for node in nodes(closed)]
-
-
-def test_a_property_of_that_name_stays() -> None:
-    class Odd(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-        additional_properties: str
-
-    assert list(without_additional_properties(schema_of(Odd))["properties"]) == ["additionalProperties"]
 
 
 def test_a_tool_without_parameters_takes_an_empty_object_only() -> None:

@@ -31,11 +31,11 @@ class ChatCompletions(msgspec.Struct, frozen=True):
     as it is, so that a refusal is seen instead of a model that thinks less than it should.
     """
 
-    call_ids: str = r"(?s:.+)"
+    call_ids: str = r"(?s:.{1,40})"
     """A pattern of the call ids that the vendor takes; others are replaced by nine letters and digits.
 
     OpenAI took 40 characters at most (pydantic-ai issue 4389) and takes 64 of late (agentao pull request 321); Mistral
-    wants exactly nine letters and digits (eca issue 233).
+    wants exactly nine letters and digits (eca issue 233). Kimi's own, `functions.bash:0`, say something to its model.
     """
 
     reasoning_field: str = ""

@@ -4,10 +4,11 @@ A call stays open until its arguments are whole or the reply is: a server may se
 an index says is not to be relied on either: Ollama and Gemini send several whole calls with the index 0, or with none.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from planlog.model.chat.blocks import GrowingCall, Said, argument_text
 from planlog.model.chat.details import Detail, merged, words
 from planlog.model.chat.kept import Kept, ReasoningName
 from planlog.model.chat.wire import CallPiece, Choice, ContentPart, Delta, read_part
@@ -35,44 +36,14 @@ Mistral's, then SGLang's and DeepSeek's."""
 Chunks = list[Chunk | Replay]
 
 
-class _Said:
-    """A block of text or thinking that is still growing."""
-
-    def __init__(self, kind: Literal["text", "reasoning"], index: int) -> None:
-        self.kind = kind
-        self.index = index
-        self.parts: list[str] = []
-
-
-class _Call:
-    """A call; it has no block, so `block` is None, until its name has come."""
-
-    def __init__(self) -> None:
-        self.block: int | None = None
-        self.id = ""
-        self.name = ""
-        self.parts: list[str] = []
-        self.extra: dict[str, Any] | None = None
-        self.closed = False
-
-    def is_whole(self) -> bool:
-        """Whether its arguments are a JSON object, which nothing can be added to."""
-        if not self.parts or not self.parts[-1].rstrip().endswith("}"):
-            return False
-        try:
-            return isinstance(msgspec.json.decode("".join(self.parts)), dict)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return False
-
-
 class ChatReply:
     """One reply. It is whole when a finish reason or `[DONE]` has come; either may be missing."""
 
     def __init__(self) -> None:
         self._blocks = 0
-        self._said: _Said | None = None
-        self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self._said: Said | None = None
+        self._calls: list[GrowingCall] = []
+        self._by_index: dict[int, GrowingCall] = {}
         self._usage: Usage | None = None
         self._finish = ""
         self._ended = False
@@ -173,7 +144,7 @@ class ChatReply:
         said = self._said
         if said is None or said.kind != kind:
             self._close(out)
-            said = self._said = _Said(kind, self._new_block())
+            said = self._said = Said(kind, self._new_block())
             out.append(BlockStart(said.index, kind))
         said.parts.append(text)
         out.append(TextDelta(said.index, text) if kind == "text" else ReasoningDelta(said.index, text))
@@ -181,11 +152,11 @@ class ChatReply:
     def _take_piece(self, piece: CallPiece, new: bool, out: Chunks) -> None:
         function = piece.function
         name = (function.name if function else None) or ""
-        arguments = _argument_text(function.arguments if function else None)
+        arguments = argument_text(function.arguments if function else None)
         id = piece.id or ""
         call = self._called(piece.index)
-        if call is None or new or _begins_another(call, id, name, arguments):
-            call = _Call()
+        if call is None or new or call.is_left_by(id, name, arguments):
+            call = GrowingCall()
             self._calls.append(call)
         if piece.index is not None:
             self._by_index[piece.index] = call
@@ -207,7 +178,7 @@ class ChatReply:
             out.append(BlockStart(call.block, "tool-call"))
             out.append(ToolCallDelta(call.block, call.id, name, "".join(call.parts)))
 
-    def _called(self, index: int | None) -> _Call | None:
+    def _called(self, index: int | None) -> GrowingCall | None:
         if index is None:
             return self._calls[-1] if self._calls else None
         return self._by_index.get(index)
@@ -245,21 +216,3 @@ class ChatReply:
         called = any(call.block is not None for call in self._calls)
         kind = "max-tokens" if self._finish == "length" else "tool-calls" if called else "stop"
         out.append(Finish(FinishReason(kind)))
-
-
-def _begins_another(call: _Call, id: str, name: str, arguments: str) -> bool:
-    """Whether a piece at the place of `call` is not of it: only a new call has a name, and it has another id or name,
-    or it goes on where nothing can. Pieces that repeat id and name are of one call; so are those whose id changes
-    without a name."""
-    if not name or not call.name:
-        return False
-    if id and call.id and id != call.id:
-        return True
-    same = bool(id) and id == call.id
-    return (name != call.name and not same) or (bool(arguments) and call.is_whole())
-
-
-def _argument_text(arguments: Any) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return "" if arguments is None else msgspec.json.encode(arguments).decode()

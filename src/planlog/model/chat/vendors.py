@@ -6,9 +6,7 @@ from planlog.model.chat.dialect import ChatCompletions
 
 VENDORS: Mapping[str, ChatCompletions] = {
     "chat": ChatCompletions(),
-    "openai": ChatCompletions(
-        length_limit="max_completion_tokens", effort_with_tools="none", call_ids=r"[A-Za-z0-9_-]{1,40}"
-    ),
+    "openai": ChatCompletions(length_limit="max_completion_tokens", effort_with_tools="none"),
     "gemini": ChatCompletions(signs_calls=True, plain_schemas=True),
     "deepseek": ChatCompletions(reasoning_field="reasoning_content"),
     "moonshot": ChatCompletions(reasoning_field="reasoning_content"),
