@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 STREAM = "text/event-stream"
+_TLS = b"\x16"
+"""The first byte of somebody who wants a safe connection."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,14 @@ class Asked:
 
 
 class Provider:
-    """Gives `replies` in order, the last one for ever; `answer` may choose one by the request instead."""
+    """Gives `replies` in order, the last one for ever."""
 
-    def __init__(self, replies: Sequence[Reply] = (), answer: Callable[[Asked], Reply] | None = None) -> None:
+    def __init__(self, replies: Sequence[Reply] = (), certificate: Path | None = None) -> None:
+        """`certificate` is a PEM file with a key: the provider then speaks TLS."""
         self.asked: list[Asked] = []
         self.url = ""
         self._replies = list(replies)
-        self._answer = answer
+        self._certificate = certificate
         self._came = threading.Event()
 
     def queue(self, *replies: Reply) -> None:
@@ -87,8 +92,12 @@ class Provider:
                 tasks.discard(task)
                 writer.close()
 
-        server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        tls: ssl.SSLContext | None = None
+        if self._certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(self._certificate)
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
             yield self
         finally:
@@ -120,16 +129,17 @@ class Provider:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            start = await reader.readexactly(1)
+            if start == _TLS:
+                writer.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")
+                return
+            head = (start + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             first, *lines = head.strip().split("\r\n")
             method, path, _ = first.split(" ", 2)
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             asked = Asked(time.monotonic(), method, path, headers, body)
-            if self._answer is not None:
-                reply = self._answer(asked)
-            else:
-                reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+            reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
             self.asked.append(asked)
             self._came.set()
             if not await _answer(reply, writer):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,8 @@ from tests import chat_checker, messages_checker
 from tests.provider import Provider
 from tests.wire.says import SETTINGS, Dialect, environment
 
-CHECKERS = {"chat": chat_checker.faults, "messages": messages_checker.faults}
+CHECKERS = {"chat": partial(chat_checker.faults, vendor="compatible"), "messages": messages_checker.faults}
+"""A fake on this machine is spoken to as any server is that is compatible with OpenAI."""
 
 
 class Item(msgspec.Struct, forbid_unknown_fields=True):

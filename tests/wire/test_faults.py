@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.provider import Provider, Reply, error_reply
 from tests.wire.house import WireHouse, events_of, wire_house
 from tests.wire.says import DIALECTS, SETTINGS, Dialect, reply
 
+CERTIFICATE = Path(__file__).with_name("self-signed.pem")
 WHO = {"chat": "openai", "messages": "anthropic"}
 CALL = ("id_1", "bash", '{"command":"ls"}')
 
@@ -205,6 +207,18 @@ async def test_a_server_that_is_not_there_or_not_safe_is_told_at_once(dialect: D
     assert isinstance(end, Failed)
     assert end.error.code == "TLS_FAILED"
     assert "no safe connection to 127.0.0.1:" in end.error.message
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_certificate_that_nobody_signed_is_not_trusted_and_no_key_is_sent(dialect: Dialect) -> None:
+    provider = Provider([Reply(reply(dialect, "Give me your key."))], CERTIFICATE)
+    async with provider.serve(), wire_house(provider, dialect) as house:
+        session = await house.session()
+        end = await house.turn(session)
+    assert isinstance(end, Failed)
+    assert end.error.code == "TLS_FAILED"
+    assert "the system's certificates" in end.error.message
+    assert provider.asked == []
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -97,15 +97,16 @@ def address_of(provider: Provider, env: Mapping[str, str]) -> Address:
 
 
 def dialect_of(address: Address) -> "Dialect":
-    """How the provider is spoken to at its address."""
-    kind = address.provider.dialect
-    if kind == "messages":
+    """How the provider is spoken to at its address: many are reached by another's name, at `OPENAI_BASE_URL`."""
+    if address.provider.dialect == "messages":
         from planlog.model.anthropic import AnthropicMessages
 
         return AnthropicMessages()
-    from planlog.model.chat import ChatCompletions
+    from planlog.model.chat.vendors import VENDORS
 
-    return ChatCompletions()
+    host = urlsplit(address.url).hostname
+    there = next((one.dialect for one in PROVIDERS if urlsplit(one.url).hostname == host), "chat")
+    return VENDORS[there]
 
 
 def _checked_key(variable: str, key: str) -> str:
