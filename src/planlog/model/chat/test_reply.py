@@ -343,6 +343,9 @@ A, B = '{"a":1}', '{"b":2}'
         ([pieces(piece(A, "f", index=0)), pieces(piece(B, "f", index=0))], [("", "f", A), ("", "f", B)]),
         ([pieces(piece(A, "f", index=0, id="x")), pieces(piece(B, "f", index=0, id="x"))], [("x", "f", A), ("x", "f", B)]),
         ([pieces(piece("", "f", index=0)), pieces(piece("", "g", index=0))], [("", "f", ""), ("", "g", "")]),
+        ([pieces(piece("", "f", index=0, id="1")), pieces(piece("", "f", index=0, id="2"))], [("1", "f", ""), ("2", "f", "")]),
+        # a name that changes under one id
+        ([pieces(piece('{"a"', "f", index=0, id="1")), pieces(piece(":1}", "f_g", index=0, id="1"))], [("1", "f", A)]),
         # no index at all
         ([pieces(piece(A, "f"), piece(B, "f"))], [("", "f", A), ("", "f", B)]),
         ([pieces(piece("", "f"), piece("", "f"))], [("", "f", ""), ("", "f", "")]),
@@ -443,9 +446,10 @@ def test_what_goes_back_is_known_before_the_end_since_an_answer_may_be_cancelled
     reply = ChatReply()
     assert not any(isinstance(one, Replay) for one in reply.take(json.dumps(delta(reasoning="Hm."))))
     assert Replay({"reasoning": "reasoning"}) in reply.take(json.dumps(delta(content="So.")))
-    signed = piece("{}", "f", index=0, extra_content={"vertex": {"thought_signature": "s"}})
+    signed = piece("", index=0, extra_content={"vertex": {"thought_signature": "s"}})
     state = {"reasoning": "reasoning", "calls": [{"vertex": {"thought_signature": "s"}}]}
-    assert Replay(state) in reply.take(json.dumps(pieces(signed)))
+    assert Replay(state) not in reply.take(json.dumps(pieces(signed)))
+    assert Replay(state) in reply.take(json.dumps(pieces(piece("{}", "f", index=0))))
 
 
 # --- ends
@@ -621,7 +625,7 @@ def test_usage_is_told_once_in_the_words_of_the_log(usage: Any, expected: Usage 
     for parts in (
         [{"choices": [], "usage": usage}],
         [{**delta("stop"), "usage": usage}],
-        [{**delta(content="x"), "usage": first}, {"usage": usage}] if expected else [],
+        [{**delta(content="x"), "usage": first}, {"usage": usage}, {"usage": {"total_tokens": 1}}] if expected else [],
         [{"choices": [{"index": 0, "delta": {}, "usage": usage}]}],
     ):
         assert not parts or [chunk for chunk in said(*parts) if isinstance(chunk, UsageChunk)] == wanted
