@@ -1,0 +1,245 @@
+"""What libraries for models cost beside codecs of our own, and what they lose of what providers say.
+
+`python -m bench.experiments.model_libraries [--environments FOLDER] [--quick]` makes a virtual environment for each
+library in the folder (a temporary one by default; existing ones are used), measures them in turn against a provider
+on loopback, sends each the replies of `model_probes`, prints tables and writes bench/results/models-<time>.json.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.provider import Asked, Provider, Reply
+
+from bench.experiments import model_probes as wire
+from bench.measure import interleaved
+
+ROOT = Path(__file__).parents[2]
+CHUNKS = 20_000
+TOKEN = "word "
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """One candidate: what pip installs, the imports of a streamed request by dialect, and why it stands here."""
+
+    name: str
+    packages: tuple[str, ...]
+    imports: dict[str, str]
+
+
+_DIRECT = "import asyncio, pydantic_ai.direct, pydantic_ai.models.{0}, pydantic_ai.providers.{0}, {1}"
+_ANY = "import asyncio, any_llm, any_llm.providers.{0}, {0}.{1}"
+_CHAT, _MESSAGES = "openai.resources.chat.completions", "anthropic.resources.messages"
+LIBRARIES = (
+    Library(
+        "planlog",
+        (str(ROOT),),
+        {
+            "chat": "import asyncio, planlog.model.remote, planlog.model.chat",
+            "messages": "import asyncio, planlog.model.remote, planlog.model.anthropic",
+        },
+    ),
+    Library(
+        "httpx2", ("httpx2", "msgspec", "anyio"), dict.fromkeys(("chat", "messages"), "import asyncio, httpx2, msgspec")
+    ),
+    Library("openai", ("openai",), {"chat": f"import asyncio, {_CHAT}"}),
+    Library("anthropic", ("anthropic",), {"messages": f"import asyncio, {_MESSAGES}"}),
+    Library(
+        "pydantic-ai",
+        ("pydantic-ai-slim[openai,anthropic]",),
+        {"chat": _DIRECT.format("openai", _CHAT), "messages": _DIRECT.format("anthropic", _MESSAGES)},
+    ),
+    Library(
+        "any-llm",
+        ("any-llm-sdk[openai,anthropic]",),
+        {
+            "chat": _ANY.format("openai", "resources.chat.completions"),
+            "messages": _ANY.format("anthropic", "resources.messages"),
+        },
+    ),
+)
+Client = tuple[Library, str]
+"""A library and a dialect."""
+
+
+class Bench:
+    """The environments, and the provider that answers by the name of the model."""
+
+    def __init__(self, folder: Path, provider: Provider) -> None:
+        self.folder = folder
+        self.provider = provider
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def python(self, library: Library) -> str:
+        return str(self.folder / library.name / "bin" / "python")
+
+    def install(self, library: Library) -> float:
+        """Makes the environment where it is missing, planlog's always anew; MB beside Python, pip and setuptools."""
+        if not Path(self.python(library)).exists():
+            venv.create(self.folder / library.name, with_pip=True)
+        pip = [self.python(library), "-m", "pip", "-q", "--disable-pip-version-check"]
+        if library.name == "planlog":
+            subprocess.run([*pip, "uninstall", "-y", "planlog"], check=True, capture_output=True)
+        subprocess.run([*pip, "install", *library.packages], check=True, capture_output=True)
+        packages = next((self.folder / library.name / "lib").glob("python*/site-packages"))
+        own = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence", "__pycache__")
+        parts = [path for path in packages.iterdir() if not path.name.startswith(own)]
+        files = [path for part in parts for path in (part.rglob("*") if part.is_dir() else [part])]
+        return sum(path.lstat().st_size for path in files if path.is_file()) / 1e6
+
+    def ask(self, client: Client, model: str, *flags: str) -> dict[str, Any]:
+        """What one process says that streams one reply."""
+        library, dialect = client
+        script = str(Path(__file__).with_name("model_client.py"))
+        command = [self.python(library), script, library.name, dialect, self.provider.url, model, *flags]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise RuntimeError(f"{library.name} {dialect}: {done.stderr[-2000:]}")
+        return json.loads(done.stdout)
+
+    def can(self, client: Client) -> bool:
+        """Whether the library knows the dialect."""
+        command = [self.python(client[0]), "-c", client[0].imports[client[1]]]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{client[0].name} {client[1]} is left out: {done.stderr.splitlines()[-1]}")
+        return not done.returncode
+
+    def run(self, library: Library, code: str) -> float:
+        """Seconds of `python -c`."""
+        start = time.monotonic()
+        subprocess.run([self.python(library), "-c", code], env=self.env, check=True, timeout=120)
+        return time.monotonic() - start
+
+
+def replies() -> dict[str, Reply]:
+    """By model: one short reply, and one of many chunks, each in an HTTP chunk of its own as providers send them."""
+    said = {"type": "text_delta", "text": TOKEN}
+    short, long = 1, CHUNKS
+    found: dict[str, Reply] = {}
+    for name, count in (("short", short), ("long", long)):
+        chat = [wire.HELLO, *[wire.chunk({"content": TOKEN})] * count, wire.STOP, wire.DONE]
+        start, first, *_, last = _split(wire.START + wire.block(0, {"type": "text", "text": ""}, said))
+        delta = wire.event("content_block_delta", index=0, delta=said)
+        messages = [start, first, *[delta] * count, last, wire.ended("end_turn")]
+        found[f"gpt-{name}"], found[f"claude-{name}"] = _framed(chat), _framed(messages)
+    return found
+
+
+def _split(body: bytes) -> list[bytes]:
+    return [part + b"\n\n" for part in body.split(b"\n\n")[:-1]]
+
+
+def _framed(events: Sequence[bytes]) -> Reply:
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    return Reply(raw=head + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n")
+
+
+def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, dict[str, list[float]]]:
+    """Raw figures by kind and client: ms of imports and until the request arrived, µs a chunk, MB of memory."""
+    names = {client: f"{client[0].name} {client[1]}" for client in clients}
+    peaks: dict[str, list[float]] = {name: [] for name in names.values()}
+
+    def first(client: Client) -> float:
+        start = time.monotonic()
+        peaks[names[client]].append(bench.ask(client, _model(client, "short"), "--count")["peak"] / 1e3)
+        return bench.provider.asked[-1].time - start
+
+    def cpu(client: Client) -> float:
+        return bench.ask(client, _model(client, "long"), "--count")["cpu"] / CHUNKS * 1e3
+
+    def bare(code: str, client: Client) -> float:
+        return bench.run(client[0], code)
+
+    peek = "import re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    lowest = subprocess.run([bench.python(LIBRARIES[0]), "-c", peek], capture_output=True, text=True, check=True)
+    peaks["pass"] = [int(lowest.stdout) / 1e3]
+    imports: dict[str, Callable[[], float]] = {"pass": partial(bench.run, LIBRARIES[0], "pass")}
+    imports |= {name: partial(bare, client[0].imports[client[1]], client) for client, name in names.items()}
+    starts: dict[str, Callable[[], float]] = {"pass": imports["pass"]}
+    starts |= {name: partial(first, client) for client, name in names.items()}
+    found = {"import": interleaved(imports, blocks), "request": interleaved(starts, blocks), "peak": peaks}
+    found["chunk"] = interleaved({name: partial(cpu, client) for client, name in names.items()}, blocks)
+    return {
+        kind: {name: [figure * (1 if kind == "peak" else 1e3) for figure in some] for name, some in figures.items()}
+        for kind, figures in found.items()
+    }
+
+
+def _model(client: Client, name: str) -> str:
+    return f"{'gpt' if client[1] == 'chat' else 'claude'}-{name}"
+
+
+def probed(bench: Bench, clients: Sequence[Client]) -> list[dict[str, Any]]:
+    """Each probe with each library, in the order of probes."""
+    rows: list[dict[str, Any]] = []
+    for number, probe in enumerate(wire.PROBES):
+        for client in clients:
+            if client[1] != probe.dialect or client[0].name == "httpx2":
+                continue
+            before = len(bench.provider.asked)
+            saw = bench.ask(client, _model(client, f"probe-{number}"), *(["--once"] if probe.once else []))
+            passed, text = probe.found(saw, len(bench.provider.asked) - before)
+            rows.append({"dialect": probe.dialect, "probe": probe.name, "library": client[0].name} | {
+                "passed": passed, "text": text})  # fmt: skip
+            mark = "ok" if passed else "!!"
+            print(f"{mark} {probe.dialect:9}{probe.name:27}{client[0].name:12} {text}", flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.experiments.model_libraries", description=__doc__)
+    parser.add_argument("--environments", type=Path, help="a folder for virtual environments, one a library")
+    parser.add_argument("--quick", action="store_true", help="few rounds, to see that it runs")
+    parser.add_argument("--only", choices=["probes", "timings"])
+    options = parser.parse_args()
+    answers = replies()
+
+    def answer(asked: Asked) -> Reply:
+        name = asked.json["model"]
+        return wire.PROBES[int(name.rpartition("-")[2])].reply if "probe" in name else answers[name]
+
+    with ExitStack() as stack:
+        folder = options.environments or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        bench = Bench(folder.absolute(), stack.enter_context(Provider(answer=answer).in_thread()))
+        sizes = {library.name: bench.install(library) for library in LIBRARIES}
+        clients = [(library, dialect) for library in LIBRARIES for dialect in library.imports]
+        clients = [client for client in clients if bench.can(client)]
+        figures = timings(bench, clients, 3 if options.quick else 15) if options.only != "probes" else {}
+        if figures:
+            table(sizes, figures)
+        rows = probed(bench, clients) if options.only != "timings" else []
+    about = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.release()}
+    results = Path(__file__).parents[1] / "results"
+    results.mkdir(exist_ok=True)
+    path = results / f"models-{time.strftime('%Y%m%d-%H%M%S')}.json"
+    path.write_text(json.dumps({"about": about, "install_mb": sizes, "figures": figures, "probes": rows}))
+    print(f"raw figures: {path}")
+
+
+def table(sizes: dict[str, float], figures: dict[str, dict[str, list[float]]]) -> None:
+    """Medians; imports and memory over `python -c pass`."""
+    print(f"{'':22}{'import ms':>10}{'request ms':>11}{'µs a chunk':>11}{'peak MB':>9}{'install MB':>11}")
+    bare = {kind: median(figures[kind]["pass"]) for kind in ("import", "request", "peak")}
+    print(f"{'python -c pass':22}{bare['import']:10.0f}{bare['request']:11.0f}{'':11}{bare['peak']:9.1f}")
+    for name in figures["chunk"]:
+        over = [median(figures[kind][name]) - bare[kind] for kind in ("import", "request", "peak")]
+        chunk, size = median(figures["chunk"][name]), sizes[name.split(" ")[0]]
+        print(f"{name:22}{over[0]:+10.0f}{over[1]:+11.0f}{chunk:11.1f}{over[2]:+9.1f}{size:11.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
