@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.provider import Asked, Provider, Reply
+from tests.provider import Provider, Reply
 
 from bench.experiments import model_probes as wire
 from bench.measure import interleaved
@@ -76,7 +76,7 @@ Client = tuple[Library, str]
 
 
 class Bench:
-    """The environments, and the provider that answers by the name of the model."""
+    """The environments, and the provider that answers."""
 
     def __init__(self, folder: Path, provider: Provider) -> None:
         self.folder = folder
@@ -100,9 +100,11 @@ class Bench:
         files = [path for part in parts for path in (part.rglob("*") if part.is_dir() else [part])]
         return sum(path.lstat().st_size for path in files if path.is_file()) / 1e6
 
-    def ask(self, client: Client, model: str, *flags: str) -> dict[str, Any]:
-        """What one process says that streams one reply."""
+    def ask(self, client: Client, reply: Reply, *flags: str) -> dict[str, Any]:
+        """What one process says that streams `reply`."""
         library, dialect = client
+        self.provider.queue(reply)
+        model = "gpt-5.6" if dialect == "chat" else "claude-opus-5-5"
         script = str(Path(__file__).with_name("model_client.py"))
         command = [self.python(library), script, library.name, dialect, self.provider.url, model, *flags]
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120)
@@ -125,22 +127,14 @@ class Bench:
         return time.monotonic() - start
 
 
-def replies() -> dict[str, Reply]:
-    """By model: one short reply, and one of many chunks, each in an HTTP chunk of its own as providers send them."""
+def streamed(dialect: str, count: int) -> Reply:
+    """`count` chunks of text, each in an HTTP chunk of its own as providers send them."""
+    if dialect == "chat":
+        return _framed([wire.HELLO, *[wire.chunk({"content": TOKEN})] * count, wire.STOP, wire.DONE])
     said = {"type": "text_delta", "text": TOKEN}
-    short, long = 1, CHUNKS
-    found: dict[str, Reply] = {}
-    for name, count in (("short", short), ("long", long)):
-        chat = [wire.HELLO, *[wire.chunk({"content": TOKEN})] * count, wire.STOP, wire.DONE]
-        start, first, *_, last = _split(wire.START + wire.block(0, {"type": "text", "text": ""}, said))
-        delta = wire.event("content_block_delta", index=0, delta=said)
-        messages = [start, first, *[delta] * count, last, wire.ended("end_turn")]
-        found[f"gpt-{name}"], found[f"claude-{name}"] = _framed(chat), _framed(messages)
-    return found
-
-
-def _split(body: bytes) -> list[bytes]:
-    return [part + b"\n\n" for part in body.split(b"\n\n")[:-1]]
+    block = [part + b"\n\n" for part in wire.block(0, {"type": "text", "text": ""}).split(b"\n\n")[:-1]]
+    deltas = [wire.event("content_block_delta", index=0, delta=said)] * count
+    return _framed([wire.START, block[0], *deltas, block[1], wire.ended("end_turn")])
 
 
 def _framed(events: Sequence[bytes]) -> Reply:
@@ -151,15 +145,17 @@ def _framed(events: Sequence[bytes]) -> Reply:
 def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, dict[str, list[float]]]:
     """Raw figures by kind and client: ms of imports and until the request arrived, µs a chunk, MB of memory."""
     names = {client: f"{client[0].name} {client[1]}" for client in clients}
+    short = {dialect: streamed(dialect, 1) for dialect in ("chat", "messages")}
+    long = {dialect: streamed(dialect, CHUNKS) for dialect in ("chat", "messages")}
     peaks: dict[str, list[float]] = {name: [] for name in names.values()}
 
     def first(client: Client) -> float:
         start = time.monotonic()
-        peaks[names[client]].append(bench.ask(client, _model(client, "short"), "--count")["peak"] / 1e3)
+        peaks[names[client]].append(bench.ask(client, short[client[1]], "--count")["peak"] / 1e3)
         return bench.provider.asked[-1].time - start
 
     def cpu(client: Client) -> float:
-        return bench.ask(client, _model(client, "long"), "--count")["cpu"] / CHUNKS * 1e3
+        return bench.ask(client, long[client[1]], "--count")["cpu"] / CHUNKS * 1e3
 
     def bare(code: str, client: Client) -> float:
         return bench.run(client[0], code)
@@ -179,19 +175,15 @@ def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, d
     }
 
 
-def _model(client: Client, name: str) -> str:
-    return f"{'gpt' if client[1] == 'chat' else 'claude'}-{name}"
-
-
 def probed(bench: Bench, clients: Sequence[Client]) -> list[dict[str, Any]]:
     """Each probe with each library, in the order of probes."""
     rows: list[dict[str, Any]] = []
-    for number, probe in enumerate(wire.PROBES):
+    for probe in wire.PROBES:
         for client in clients:
             if client[1] != probe.dialect or client[0].name == "httpx2":
                 continue
             before = len(bench.provider.asked)
-            saw = bench.ask(client, _model(client, f"probe-{number}"), *(["--once"] if probe.once else []))
+            saw = bench.ask(client, probe.reply, *(["--once"] if probe.once else []))
             passed, text = probe.found(saw, len(bench.provider.asked) - before)
             rows.append({"dialect": probe.dialect, "probe": probe.name, "library": client[0].name} | {
                 "passed": passed, "text": text})  # fmt: skip
@@ -206,15 +198,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few rounds, to see that it runs")
     parser.add_argument("--only", choices=["probes", "timings"])
     options = parser.parse_args()
-    answers = replies()
-
-    def answer(asked: Asked) -> Reply:
-        name = asked.json["model"]
-        return wire.PROBES[int(name.rpartition("-")[2])].reply if "probe" in name else answers[name]
-
     with ExitStack() as stack:
         folder = options.environments or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        bench = Bench(folder.absolute(), stack.enter_context(Provider(answer=answer).in_thread()))
+        bench = Bench(folder.absolute(), stack.enter_context(Provider().in_thread()))
         sizes = {library.name: bench.install(library) for library in LIBRARIES}
         clients = [(library, dialect) for library in LIBRARIES for dialect in library.imports]
         clients = [client for client in clients if bench.can(client)]
