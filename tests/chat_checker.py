@@ -1,7 +1,8 @@
 """Says what a vendor of chat completions would refuse in a request, from its bytes alone; it knows nothing of how it
 was made.
 
-The rules are those of the vendors' documentation and of what their servers are known to answer with 400 or 422.
+The rules are those of the vendors' documentation and of what their servers are known to answer with 400 or 422. A
+vendor that is not named is a compatible server: it has OpenAI's rules, but takes back what only such servers send.
 """
 
 import json
@@ -21,7 +22,9 @@ KEYWORDS = {"type", "description", "enum", "items", "properties", "required", "a
 TYPES = {"object", "array", "string", "integer", "number", "boolean"}
 THINKS = ("deepseek", "moonshot")
 """Who wants the thinking of every answer back as `reasoning_content` where there are tools."""
+COMPATIBLE = "compatible"
 FIELDS = {
+    COMPATIBLE: {"reasoning", "reasoning_content", "reasoning_details"},
     "deepseek": {"reasoning_content"},
     "moonshot": {"reasoning_content"},
     "groq": {"reasoning"},
@@ -30,7 +33,7 @@ FIELDS = {
 """What an answer may have beside role, content and calls."""
 
 
-def faults(body: bytes, vendor: str = "openai") -> list[str]:
+def faults(body: bytes, vendor: str = COMPATIBLE) -> list[str]:
     """Everything wrong with a request to `vendor`; empty when it is valid."""
     try:
         request = json.loads(body.decode(), parse_constant=_refuse)
@@ -182,7 +185,7 @@ def _answer_faults(where: str, message: Json, vendor: str, tools: bool, seen: se
     yield from (f"{where}: an answer has no field {key!r}" for key in message.keys() - allowed)
     content = message.get("content")
     if isinstance(content, list):
-        if vendor != "mistral" or not content or not all(map(_is_part, content)):
+        if vendor not in ("mistral", COMPATIBLE) or not content or not all(map(_is_part, content)):
             yield f"{where}: content in parts that are not taken"
     elif content is not None and not isinstance(content, str):
         yield f"{where}: the content is no text"
@@ -208,10 +211,16 @@ def _call_faults(where: str, call: Any, place: int, vendor: str, seen: set[str])
     if not isinstance(function, dict) or function.keys() != {"name", "arguments"} or call.get("type") != "function":
         yield f"{where}: no call is {call!r}"
         return
-    extra = {"extra_content"} if vendor in ("gemini", "openrouter") else set[str]()
+    extra = {"extra_content"} if vendor in ("gemini", "openrouter", COMPATIBLE) else set[str]()
     yield from (f"{where}: a call has no field {key!r}" for key in call.keys() - {"id", "type", "function"} - extra)
     id, name, arguments = call.get("id"), function["name"], function["arguments"]
-    pattern = r"[A-Za-z0-9]{9}" if vendor == "mistral" else r"(?s:.{1,40})" if vendor == "openai" else r"(?s:.+)"
+    pattern = (
+        r"[A-Za-z0-9]{9}"
+        if vendor == "mistral"
+        else r"(?s:.{1,40})"
+        if vendor in ("openai", COMPATIBLE)
+        else r"(?s:.+)"
+    )
     if not isinstance(id, str) or not re.fullmatch(pattern, id):
         yield f"{where}: the call id {id!r} is not taken"
     elif id in seen:

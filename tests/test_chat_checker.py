@@ -59,10 +59,13 @@ def good_for(vendor: str) -> Json:
         answers[0] |= {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]}
     if vendor == "groq":
         answers[0]["reasoning"] = "Hm."
+    if vendor == "compatible":
+        answers[0] |= {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]}
+        answers[0]["tool_calls"][0]["extra_content"] = {"google": {}}
     return request
 
 
-VENDORS = ("openai", "deepseek", "moonshot", "mistral", "gemini", "openrouter", "groq")
+VENDORS = ("openai", "deepseek", "moonshot", "mistral", "gemini", "openrouter", "groq", "compatible")
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -137,6 +140,8 @@ CASES: list[tuple[str, Callable[[Json], Any], str]] = [
     ("openai", lambda r: call_of(r)["function"].update(arguments="[NaN]"), "message 2: the arguments '[NaN]' are no text of a JSON object"),
     ("openai", lambda r: r["messages"][1].update(content="a\0"), "text that nobody takes: 'a\\x00'"),
     ("openai", lambda r: r["messages"][1].update(content="\ud83d"), "text that nobody takes: '\\ud83d'"),
+    ("compatible", lambda r: rename(r, "x" * 41), f"message 2: the call id '{'x' * 41}' is not taken"),
+    ("compatible", lambda r: r["messages"][4].update(thinking="x"), "message 4: an answer has no field 'thinking'"),
     ("deepseek", lambda r: r["messages"][2].pop("reasoning_content"), "message 2: its thinking does not come back"),
     ("deepseek", lambda r: r["messages"][4].pop("reasoning_content"), "message 4: its thinking does not come back"),
     ("moonshot", lambda r: r["messages"][2].pop("reasoning_content"), "message 2: its thinking does not come back"),
