@@ -1,5 +1,6 @@
 """A terminal for a test: what the program prints is read as it comes, and a person's keys are typed."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -10,6 +11,7 @@ import termios
 from typing import Any
 
 from tests.acceptance.conftest import COMMAND, House
+from tests.acceptance.grid import Grid
 
 PATIENCE = 20.0
 
@@ -19,8 +21,11 @@ class Terminal:
 
     def __init__(self, house: House, *arguments: str, columns: int = 80, rows: int = 24, **env: str) -> None:
         self.screen = ""
+        self.grid = Grid(columns, rows)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._met = 0
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.resize(columns, rows)
 
         def take_terminal() -> None:
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
@@ -41,6 +46,31 @@ class Terminal:
             if not self._read():
                 raise AssertionError(f"{text!r} was never printed: {self.screen!r}")
         return self.screen
+
+    def expect(self, *texts: str) -> None:
+        """Reads until each of `texts` was printed, one after the other, in whatever colours.
+
+        All of it has to come after what was expected before.
+        """
+        for text in texts:
+            while (found := self.grid.printed.find(text, self._met)) < 0:
+                if not self._read():
+                    raise AssertionError(f"{text!r} was never printed: {self.grid.printed[self._met :]!r}")
+            self._met = found + len(text)
+
+    def sees(self, *texts: str) -> None:
+        """Reads until each of `texts` stands in the window, all at once. Not for a window that changes its size."""
+        while not all(text in self.grid.text() for text in texts):
+            if not self._read():
+                raise AssertionError(f"{texts} were never seen:\n{self.grid.text()}")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The window gets another size."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def modes(self) -> list[Any]:
+        """How the terminal treats what is typed, as `tcgetattr` tells."""
+        return termios.tcgetattr(self._master)
 
     def read_more(self) -> None:
         """Reads what comes next."""
@@ -72,5 +102,7 @@ class Terminal:
             data = os.read(self._master, 65536)
         except OSError:  # the last process that had it open is gone
             return False
-        self.screen += data.decode(errors="replace")
+        text = self._decoder.decode(data)
+        self.screen += text
+        self.grid.feed(text)
         return bool(data)

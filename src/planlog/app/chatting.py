@@ -142,7 +142,9 @@ class Chat:
             self._leaving = isinstance(move, Leave)
         if key == "enter" or isinstance(move, Clear | Prompt):
             self._front.take()
-        if move is not None:
+        if isinstance(move, Complete):
+            self._front.complete(NAMES)
+        elif move is not None:
             self._tasks.start_soon(self.do, move)
 
     async def line(self, text: str) -> None:
@@ -182,8 +184,6 @@ class Chat:
                     await self.talk.stop()
             case Leave():
                 await self._leave()
-            case Complete():
-                self._front.complete(NAMES)
             case Say(text, warns):
                 self._warned_at = time.monotonic() if warns else self._warned_at
                 self._say(text)
@@ -198,7 +198,7 @@ class Chat:
                 self._renew()
             case Entitle(title):
                 self._say(await entitle(session, title) if session else NO_SESSION)
-            case Clear() | None:
+            case Clear() | Complete() | None:
                 pass
 
     async def _prompt(self, text: str, steers: bool) -> None:

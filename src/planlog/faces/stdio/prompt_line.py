@@ -22,6 +22,7 @@ from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from planlog.faces.stdio.outlet import ScreenGone
 from planlog.faces.stdio.paper import Paper
 from planlog.faces.stdio.prompt_history import PromptHistory
 from planlog.faces.stdio.prompt_keys import prompt_keys
@@ -38,7 +39,7 @@ PARTING = b"\x1b[?2004l\x1b[?25h\x1b[0m\r\x1b[J"
 class PromptLine:
     """One line, or several, that somebody types. `hear` is called with each key that means something to others.
 
-    "end" is Ctrl-D on an empty line, or the end of the input.
+    "end" is Ctrl-D on an empty line. Raises `ScreenGone` where the input ends, which a terminal's does when it closes.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class PromptLine:
         """What stands around the line; after a change call `redraw`."""
         self._line = Buffer(history=_Remembered(history), multiline=True)
         self._reply = Buffer(multiline=False)
-        self._output = Vt100_Output(self._paper, self._size, os.environ.get("TERM"), enable_cpr=False)  # type: ignore[reportArgumentType] # all that is needed of a stream
+        options = {"term": os.environ.get("TERM"), "enable_bell": False, "enable_cpr": False}
+        self._output = Vt100_Output(self._paper, self._size, **options)  # type: ignore[reportArgumentType] # all that is needed of a stream
         self._app: Application[None] = Application(
             layout=prompt_layout(self.shown, self._line, self._reply, lambda: self._size().columns),
             key_bindings=prompt_keys(self._line, self._reply, hear, self._give),
@@ -74,7 +76,6 @@ class PromptLine:
         )
         self._rendered = anyio.Event()
         self._app.after_render += self._on_rendered
-        self._hear = hear
 
     # The line
 
@@ -94,8 +95,8 @@ class PromptLine:
         with anyio.CancelScope(shield=True):
             try:
                 await self._app.run_async(set_exception_handler=False, handle_sigint=False)
-            except EOFError:
-                self._hear("end")
+            except EOFError as error:
+                raise ScreenGone from error
             finally:
                 self._paper.release()
                 self._print()
