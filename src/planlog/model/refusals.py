@@ -66,6 +66,11 @@ def malformed(what: str) -> ModelError:
     return ModelError(f"the provider sent {one_line_of(what)}", code="MALFORMED_REPLY", retryable=True)
 
 
+def overflowed() -> ModelError:
+    """An answer that ended because the model's window was full."""
+    return ModelError(_HINTS["CONTEXT_OVERFLOW"], code="CONTEXT_OVERFLOW")
+
+
 def cut() -> ModelError:
     """A reply that ended before its end."""
     return ModelError("the connection to the model was cut in mid-answer", code="STREAM_CUT", retryable=True)

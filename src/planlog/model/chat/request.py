@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from planlog.model.chat.call_ids import CallIds
+from planlog.model.call_ids import CallIds
 from planlog.model.chat.kept import Kept, kept_of
 from planlog.model.chat.schema import plain_schema
 from planlog.model.message import Block, Image, Message, Reasoning, Text, ToolCall, ToolResult

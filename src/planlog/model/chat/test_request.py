@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from tests import chat_checker
 
 from planlog.agent.conversation import valid_messages
-from planlog.model.chat.call_ids import CallIds
+from planlog.model.call_ids import CallIds
 from planlog.model.chat.vendors import VENDORS
 from planlog.model.message import (
     Block,

@@ -1,0 +1,198 @@
+"""Reads a reply as it arrives: blocks begin, grow and end, and become chunks."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from planlog.model.anthropic.kept import Thought
+from planlog.model.anthropic.wire import WireBlock, WireDelta, WireEvent, WireUsage, read_event
+from planlog.model.message import Block, Reasoning, Text, ToolCall, Usage
+from planlog.model.model import (
+    BlockEnd,
+    BlockStart,
+    Chunk,
+    Finish,
+    FinishKind,
+    FinishReason,
+    ModelError,
+    ReasoningDelta,
+    Replay,
+    TextDelta,
+    ToolCallDelta,
+    UsageChunk,
+)
+from planlog.model.refusals import cut, failed_in_stream, malformed, overflowed
+
+Chunks = list[Chunk | Replay]
+
+_BLOCKS: Mapping[str, Literal["text", "reasoning", "tool-call"]] = {
+    "text": "text",
+    "thinking": "reasoning",
+    "tool_use": "tool-call",
+}
+_FINISH: Mapping[str, FinishKind] = {"max_tokens": "max-tokens", "tool_use": "tool-calls"}
+
+
+class _Open:
+    """A block that is still growing; `place` is its index among ours."""
+
+    def __init__(self, place: int, begun: WireBlock) -> None:
+        self.place = place
+        self.begun = begun
+        self.parts: list[str] = []
+        self.signature = begun.signature or ""
+
+
+class MessagesReply:
+    """One reply. It is whole when the reason of its end has come: every block has ended before that."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, _Open] = {}
+        self._places = 0
+        self._said = 0
+        self._thoughts: list[Thought] = []
+        self._usage: dict[str, int] = {}
+        self._calls = False
+        self._stop = ""
+        self._ended = False
+
+    def take(self, data: str) -> Chunks:
+        """See `Decoder`."""
+        event = read_event(data) if data.strip() and not self._ended else None
+        out: Chunks = []
+        if event is not None and (handle := _HANDLE.get(event.type)):
+            handle(self, event, out)
+        return out
+
+    def end(self) -> Chunks:
+        """See `Decoder`."""
+        out: Chunks = []
+        if not self._ended:
+            if not self._stop:
+                raise cut()
+            self._end(out)
+        return out
+
+    def _on_message(self, event: WireEvent, out: Chunks) -> None:
+        if event.message:
+            self._count(event.message.usage)
+
+    def _on_block(self, event: WireEvent, out: Chunks) -> None:
+        begun = event.content_block
+        if begun is None:
+            raise malformed("a block that begins with nothing")
+        if begun.type == "redacted_thinking" and begun.data is not None:
+            self._keep({"type": begun.type, "data": begun.data}, out)
+        kind = _BLOCKS.get(begun.type)
+        if kind is None:  # of a tool of the provider's own, or of a time to come
+            return
+        block = self._open[event.index] = _Open(self._places, begun)
+        self._places += 1
+        out.append(BlockStart(block.place, kind))
+        if begun.type == "tool_use":
+            self._calls = True
+            self._said += 1
+            out.append(ToolCallDelta(block.place, begun.id or "", begun.name or ""))
+        else:
+            self._grow(block, begun.text or begun.thinking or "", out)
+
+    def _on_delta(self, event: WireEvent, out: Chunks) -> None:
+        block, delta = self._open.get(event.index), event.delta
+        if block is None or delta is None:
+            return
+        block.signature += delta.signature or ""
+        self._grow(block, _more(block.begun.type, delta), out)
+
+    def _grow(self, block: _Open, text: str, out: Chunks) -> None:
+        if not text:
+            return
+        block.parts.append(text)
+        if block.begun.type == "text":
+            out.append(TextDelta(block.place, text))
+        elif block.begun.type == "thinking":
+            out.append(ReasoningDelta(block.place, text))
+        else:
+            out.append(ToolCallDelta(block.place, block.begun.id or "", None, text))
+
+    def _on_block_end(self, event: WireEvent, out: Chunks) -> None:
+        block = self._open.pop(event.index, None)
+        if block is None:
+            return
+        begun = block.begun
+        if begun.type == "tool_use" and not block.parts and (whole_input := _object(bytes(begun.input))):
+            self._grow(block, whole_input, out)
+        text = "".join(block.parts)
+        whole: Block
+        if begun.type == "text":
+            whole = Text(text)
+            self._said += bool(text.strip())
+        elif begun.type == "thinking":
+            whole = Reasoning(text)
+            if block.signature:
+                self._keep({"type": "thinking", "thinking": text, "signature": block.signature}, out)
+        else:
+            whole = ToolCall(begun.id or "", begun.name or "", text)
+        out.append(BlockEnd(block.place, whole))
+
+    def _keep(self, block: dict[str, Any], out: Chunks) -> None:
+        self._thoughts.append(Thought(self._said, block))
+        out.append(Replay({"thoughts": [{"after": one.after, "block": one.block} for one in self._thoughts]}))
+
+    def _on_message_delta(self, event: WireEvent, out: Chunks) -> None:
+        self._count(event.usage)
+        stop = event.delta.stop_reason if event.delta else None
+        if stop == "refusal":
+            text = "the model refuses to answer this; ask in other words, or another model with -m"
+            raise ModelError(text, code="REFUSAL")
+        if stop == "model_context_window_exceeded":
+            raise overflowed()
+        self._stop = stop or self._stop
+
+    def _on_message_end(self, event: WireEvent, out: Chunks) -> None:
+        if not self._stop:
+            raise malformed("an end of the answer without its reason")
+        self._end(out)
+
+    def _on_error(self, event: WireEvent, out: Chunks) -> None:
+        raise failed_in_stream(event.error)
+
+    def _end(self, out: Chunks) -> None:
+        self._ended = True
+        if self._usage:
+            out.append(UsageChunk(self._counted()))
+        out.append(Finish(FinishReason(_FINISH.get(self._stop, "tool-calls" if self._calls else "stop"))))
+
+    def _count(self, usage: WireUsage | None) -> None:
+        for name in WireUsage.__struct_fields__:
+            if (value := getattr(usage, name, None)) is not None:
+                self._usage[name] = value
+
+    def _counted(self) -> Usage:
+        count = self._usage.get
+        return Usage(
+            count("input_tokens", 0),
+            count("output_tokens", 0),
+            count("cache_read_input_tokens"),
+            count("cache_creation_input_tokens"),
+        )
+
+
+def _object(raw: bytes) -> str:
+    """A call's input where it came at the beginning; "" where it is yet to come."""
+    text = raw.decode().strip()
+    return text if text.startswith("{") and text != "{}" else ""
+
+
+def _more(kind: str, delta: WireDelta) -> str:
+    """What the delta adds to a block of that kind."""
+    return {"text": delta.text, "thinking": delta.thinking}.get(kind, delta.partial_json) or ""
+
+
+_HANDLE: Mapping[str, Callable[[MessagesReply, WireEvent, Chunks], None]] = {
+    "message_start": MessagesReply._on_message,
+    "content_block_start": MessagesReply._on_block,
+    "content_block_delta": MessagesReply._on_delta,
+    "content_block_stop": MessagesReply._on_block_end,
+    "message_delta": MessagesReply._on_message_delta,
+    "message_stop": MessagesReply._on_message_end,
+    "error": MessagesReply._on_error,
+}

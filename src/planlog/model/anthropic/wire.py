@@ -1,0 +1,100 @@
+"""The events of a reply as they stand on the wire, as far as they are needed; other fields are not looked at."""
+
+from typing import Any
+
+import msgspec
+
+from planlog.model.refusals import malformed
+
+KNOWN = frozenset(
+    (
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+    )
+)
+"""The documentation asks to expect others, and to ignore them."""
+
+
+class WireUsage(msgspec.Struct):
+    """Tokens so far; each event tells what it knows."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class WireMessage(msgspec.Struct):
+    """The message that begins."""
+
+    usage: WireUsage | None = None
+
+
+class WireBlock(msgspec.Struct):
+    """A block that begins; `input` is whole where a server does not stream it."""
+
+    type: str
+    id: str | None = None
+    name: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    input: msgspec.Raw = msgspec.Raw()
+
+
+class WireDelta(msgspec.Struct):
+    """More of a block, or of the message."""
+
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class WireEvent(msgspec.Struct):
+    """One event, whichever it is."""
+
+    type: str
+    index: int = 0
+    message: WireMessage | None = None
+    content_block: WireBlock | None = None
+    delta: WireDelta | None = None
+    usage: WireUsage | None = None
+    error: Any = None
+
+
+class _Kind(msgspec.Struct):
+    type: str
+
+
+_event = msgspec.json.Decoder(WireEvent)
+_kind = msgspec.json.Decoder(_Kind)
+
+
+def read_event(data: str) -> WireEvent | None:
+    """The event; None for one of a kind that came after this was written. Raises `ModelError` for nonsense."""
+    try:
+        event = _event.decode(data)
+    except msgspec.ValidationError as error:
+        if _is_unknown(data):
+            return None
+        raise malformed(f"an event of another shape ({error})") from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise malformed(f"an event that is no JSON ({error})") from None
+    return event if event.type in KNOWN else None
+
+
+def _is_unknown(data: str) -> bool:
+    try:
+        return _kind.decode(data).type not in KNOWN
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
