@@ -100,6 +100,11 @@ class Bench:
         files = [path for part in parts for path in (part.rglob("*") if part.is_dir() else [part])]
         return sum(path.lstat().st_size for path in files if path.is_file()) / 1e6
 
+    def versions(self, library: Library) -> list[str]:
+        """Everything that is installed."""
+        pip = [self.python(library), "-m", "pip", "freeze", "--exclude", "planlog", "--disable-pip-version-check"]
+        return subprocess.run(pip, capture_output=True, text=True, check=True).stdout.split()
+
     def ask(self, client: Client, reply: Reply, *flags: str) -> dict[str, Any]:
         """What one process says that streams `reply`."""
         library, dialect = client
@@ -155,24 +160,22 @@ def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, d
         return bench.provider.asked[-1].time - start
 
     def cpu(client: Client) -> float:
-        return bench.ask(client, long[client[1]], "--count")["cpu"] / CHUNKS * 1e3
+        return bench.ask(client, long[client[1]], "--count")["cpu"] / CHUNKS
 
-    def bare(code: str, client: Client) -> float:
-        return bench.run(client[0], code)
-
-    peek = "import re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    peek = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     lowest = subprocess.run([bench.python(LIBRARIES[0]), "-c", peek], capture_output=True, text=True, check=True)
     peaks["pass"] = [int(lowest.stdout) / 1e3]
-    imports: dict[str, Callable[[], float]] = {"pass": partial(bench.run, LIBRARIES[0], "pass")}
-    imports |= {name: partial(bare, client[0].imports[client[1]], client) for client, name in names.items()}
-    starts: dict[str, Callable[[], float]] = {"pass": imports["pass"]}
-    starts |= {name: partial(first, client) for client, name in names.items()}
-    found = {"import": interleaved(imports, blocks), "request": interleaved(starts, blocks), "peak": peaks}
-    found["chunk"] = interleaved({name: partial(cpu, client) for client, name in names.items()}, blocks)
-    return {
-        kind: {name: [figure * (1 if kind == "peak" else 1e3) for figure in some] for name, some in figures.items()}
-        for kind, figures in found.items()
-    }
+    calls: dict[str, Callable[[], float]] = {"import of pass": partial(bench.run, LIBRARIES[0], "pass")}
+    for client, name in names.items():
+        library, dialect = client
+        calls[f"import of {name}"] = partial(bench.run, library, library.imports[dialect])
+        calls[f"request of {name}"] = partial(first, client)
+        calls[f"chunk of {name}"] = partial(cpu, client)
+    found: dict[str, dict[str, list[float]]] = {"import": {}, "request": {}, "chunk": {}, "peak": peaks}
+    for key, seconds in interleaved(calls, blocks).items():
+        kind, _, name = key.partition(" of ")
+        found[kind][name] = [one * (1e6 if kind == "chunk" else 1e3) for one in seconds]
+    return found
 
 
 def probed(bench: Bench, clients: Sequence[Client]) -> list[dict[str, Any]]:
@@ -184,9 +187,10 @@ def probed(bench: Bench, clients: Sequence[Client]) -> list[dict[str, Any]]:
                 continue
             before = len(bench.provider.asked)
             saw = bench.ask(client, probe.reply, *(["--once"] if probe.once else []))
-            passed, text = probe.found(saw, len(bench.provider.asked) - before)
-            rows.append({"dialect": probe.dialect, "probe": probe.name, "library": client[0].name} | {
-                "passed": passed, "text": text})  # fmt: skip
+            asked = bench.provider.asked[before:]
+            passed, text = probe.sent(asked[0].json) if probe.schema else probe.found(saw, len(asked))
+            told = {"passed": passed, "text": text}
+            rows.append({"dialect": probe.dialect, "probe": probe.name, "library": client[0].name, **told})
             mark = "ok" if passed else "!!"
             print(f"{mark} {probe.dialect:9}{probe.name:27}{client[0].name:12} {text}", flush=True)
     return rows
@@ -208,18 +212,22 @@ def main() -> None:
         if figures:
             table(sizes, figures)
         rows = probed(bench, clients) if options.only != "timings" else []
+        versions = {library.name: bench.versions(library) for library in LIBRARIES}
     about = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.release()}
     results = Path(__file__).parents[1] / "results"
     results.mkdir(exist_ok=True)
     path = results / f"models-{time.strftime('%Y%m%d-%H%M%S')}.json"
-    path.write_text(json.dumps({"about": about, "install_mb": sizes, "figures": figures, "probes": rows}))
+    path.write_text(
+        json.dumps({"about": about | {"versions": versions}, "install_mb": sizes, "figures": figures, "probes": rows})
+    )
     print(f"raw figures: {path}")
 
 
 def table(sizes: dict[str, float], figures: dict[str, dict[str, list[float]]]) -> None:
     """Medians; imports and memory over `python -c pass`."""
     print(f"{'':22}{'import ms':>10}{'request ms':>11}{'µs a chunk':>11}{'peak MB':>9}{'install MB':>11}")
-    bare = {kind: median(figures[kind]["pass"]) for kind in ("import", "request", "peak")}
+    bare = {"import": median(figures["import"]["pass"]), "peak": median(figures["peak"]["pass"])}
+    bare["request"] = bare["import"]
     print(f"{'python -c pass':22}{bare['import']:10.0f}{bare['request']:11.0f}{'':11}{bare['peak']:9.1f}")
     for name in figures["chunk"]:
         over = [median(figures[kind][name]) - bare[kind] for kind in ("import", "request", "peak")]

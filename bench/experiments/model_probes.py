@@ -71,7 +71,7 @@ TEXT, CALL = ["text", "Hello"], ["call", f"todo_write{TODOS}"]
 class Probe:
     """A reply, and what a caller has to learn of it: all `words`, and these `blocks` in this order; or that it failed.
 
-    `once` tells the library to try only once.
+    `once` tells the library to try only once; `schema` asks only for what was sent.
     """
 
     name: str
@@ -81,6 +81,14 @@ class Probe:
     blocks: Sequence[list[str]] | None = None
     fails: bool = False
     once: bool = False
+    schema: bool = False
+
+    def sent(self, request: dict[str, Any]) -> tuple[bool, str]:
+        """Whether the tool's schema arrived as it was given, and one line."""
+        tool = request["tools"][0]
+        given = {"type": "object", "properties": {}}
+        schema = tool["input_schema"] if self.dialect == "messages" else tool["function"]["parameters"]
+        return schema == given, "as given" if schema == given else f"sent as {json.dumps(schema)}"
 
     def found(self, saw: dict[str, Any], requests: int) -> tuple[bool, str]:
         """Whether the library passed, and one line."""
@@ -138,6 +146,7 @@ def _chat() -> Iterator[Probe]:
     yield probe("cache hits of DeepSeek", _fields("tool_calls", prompt_cache_hit_tokens=77881), "77881")
     yield probe("unknown finish reason", _fields("NOVEL-1"), "NOVEL-1")
     yield probe("chunks with choices alone", bare, blocks=[TEXT])
+    yield probe("schema of the tool", HELLO + STOP + DONE, schema=True)
     yield probe("text, call, text, call", mixed, blocks=[TEXT, CALL, ["text", "After"], CALL])
     yield probe("two calls of index 0", call(0, "c1", TODOS) + call(0, "c2", TODOS) + end, blocks=[CALL, CALL])
     yield probe("two calls without ids", call(0, "", TODOS) + call(0, "", TODOS) + end, blocks=[CALL, CALL])
@@ -170,6 +179,7 @@ def _messages() -> Iterator[Probe]:
     yield probe("fields", _spoken(), "THOUGHT-1", "OPAQUE-1", "SIGN-1", "SIGN-2", "77881", "55443")
     yield probe("unknown stop reason", some + ended("NOVEL-1"), "NOVEL-1")
     yield probe("unknown block beside text", START + novel + ended("end_turn"), blocks=[TEXT])
+    yield probe("schema of the tool", some + ended("end_turn"), schema=True)
     yield probe("text, call, text", mixed, blocks=[TEXT, CALL, ["text", "After"]])
     cut = START + block(0, TOOL, piece(SHORT)) + ended("max_tokens")
     yield probe("arguments cut by length", cut, blocks=[["call", f"todo_write{SHORT}"]])
