@@ -13,6 +13,8 @@ class Grid:
 
     def __init__(self, columns: int, rows: int) -> None:
         self.gone: list[str] = []
+        self.whole = True
+        """Whether the cursor is shown: it is hidden while something is drawn."""
         self.printed = ""
         """All that came, without what is obeyed."""
         self._columns, self._rows = columns, rows
@@ -82,5 +84,7 @@ class Grid:
             self._cells[self._y][self._x :] = self._empty()[self._x :]
             for row in range(self._y + 1, self._rows):
                 self._cells[row] = self._empty()
+        elif parameters == "?25":
+            self.whole = letter == "h"
         elif letter not in _IGNORED:
             raise AssertionError(f"the terminal was told ESC [ {parameters} {letter}")

@@ -60,7 +60,7 @@ class Terminal:
 
     def sees(self, *texts: str) -> None:
         """Reads until each of `texts` stands in the window, all at once. Not for a window that changes its size."""
-        while not all(text in self.grid.text() for text in texts):
+        while not (self.grid.whole and all(text in self.grid.text() for text in texts)):
             if not self._read():
                 raise AssertionError(f"{texts} were never seen:\n{self.grid.text()}")
 

@@ -10,6 +10,7 @@ from planlog.app.chat_commands import PLANS
 from planlog.app.questions import NO, YES, Asker
 from planlog.faces.renders import Line, Span
 from planlog.faces.stdio.prompt_history import PromptHistory
+from planlog.faces.stdio.prompt_layout import Shown
 from planlog.faces.stdio.prompt_line import Key, PromptLine, restoring
 from planlog.faces.stdio.toolbar import Toolbar
 from planlog.kernel.last_acts import LastActs
@@ -38,6 +39,7 @@ class LineFront:
         self._program = program
         self._scope = scope
         self._news = anyio.Event()
+        self._plan = ""
         outlet = program.console.outlets[0]
         history = PromptHistory(program.where().path / HISTORY)
         out = program.console.out
@@ -46,6 +48,7 @@ class LineFront:
             lambda: program.console.is_full,
             history,
             self._hear,
+            Shown(self._waiting, self._bar),
             color=out.color,
             encoding=out.encoding,
         )
@@ -79,18 +82,23 @@ class LineFront:
         news.set()
 
     async def redrawn(self, chat: "Chat") -> None:
-        """Draws what stands around the line whenever it changes, for ever."""
-        shown = self.line.shown
+        """Draws the line and what stands around it whenever something changes, for ever."""
         while True:
             news = self._news
-            talk = chat.talk
-            shown.waiting = talk.waiting if talk else []
-            state, keys = STOPPING if talk and talk.stopping else RUNNING if talk and talk.busy else IDLE
-            shown.bar = Toolbar(chat.model_name, _short(self._program.folder), await self._plan(chat), state, keys)
+            self._plan = await self._plan_of(chat)
             self.line.redraw()
             await news.wait()
 
-    async def _plan(self, chat: "Chat") -> str:
+    def _waiting(self) -> list[str]:
+        return self.chat.talk.waiting if self.chat and self.chat.talk else []
+
+    def _bar(self) -> Toolbar:
+        talk = self.chat.talk if self.chat else None
+        state, keys = STOPPING if talk and talk.stopping else RUNNING if talk and talk.busy else IDLE
+        model = self.chat.model_name if self.chat else ""
+        return Toolbar(model, _short(self._program.folder), self._plan, state, keys)
+
+    async def _plan_of(self, chat: "Chat") -> str:
         projection = self._scope.get(Projections).get(PLANS[0])
         if projection is None or chat.talk is None:
             return ""

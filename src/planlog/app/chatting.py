@@ -158,13 +158,10 @@ class Chat:
     # Doing
 
     async def do(self, move: Move) -> None:
-        """One thing after the other; but nobody waits to stop or to leave."""
+        """One thing after the other: what is taken back has been left before."""
         try:
-            if isinstance(move, Stop | Leave):
+            async with self._in_order:
                 await self._do(move)
-            else:
-                async with self._in_order:
-                    await self._do(move)
         except PlanlogError as error:
             self._program.fail(one_line(error))
             if isinstance(move, Prompt):
@@ -210,8 +207,10 @@ class Chat:
         self._signals.may_leave = False
 
     async def begin(self) -> None:
-        """Goes on in the session that was asked for, if one was."""
-        if self._wish.resumes:
+        """Goes on in the session that was asked for; where none was, the first prompt begins one."""
+        if not self._wish.resumes:
+            self._say("a new session begins with the first prompt; /help tells what can be typed")
+        else:
             session = await self._program.find_session(self._scope, self._wish.session)
             await self.go_on_in(session)
             title = (await session.view(CONVERSATION)).title

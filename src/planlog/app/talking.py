@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
 
 
+PARTING = 1.0
+"""Seconds in which prompts are taken back at the end; a database that is locked is not waited for any longer."""
+
+
 class Front(Protocol):
     """Where a chat's lines are typed. `asker` asks about calls, None: stdin does.
 
@@ -92,6 +96,7 @@ class Talk:
         self._approve: Policy | None = approve
         self._front = front
         self._left: list[Left] = []
+        self._answering = False
         self._news = anyio.Event()
         self._own: set[str] = set()
         self._transcript = Transcript(program.console, scope.get(StdioRenders), self._ended, own=self._own)
@@ -125,6 +130,10 @@ class Talk:
                     await self._answer_all(follower)
                 finally:
                     transcript.finish()
+                    # Whoever comes next must not be surprised by a prompt that nobody waits for any more.
+                    with anyio.move_on_after(PARTING, shield=True), suppress(PlanlogError):
+                        for left in [left for left in self._left if not left.heard]:
+                            await self._agent.withdraw(self.session, left.id)
 
     async def prompt(self, text: str, *, steers: bool) -> None:
         """Leaves a prompt. Raises a `StoreError`, or `EmptyPrompt`."""
@@ -159,12 +168,14 @@ class Talk:
             for left in waited:
                 if not await self._put_back(left):
                     # It was heard a moment ago: its turn may have begun.
+                    left.heard = True
                     self._agent.stop(self.session, "user")
             elsewhere = not self._agent.runs(self.session)
             if elsewhere and not leaves and not waited:
                 await self._agent.cancel(self.session)
-            if not (elsewhere and leaves):
-                await self.idle()
+            while self._answering and not (elsewhere and leaves):
+                await self._news.wait()
+            self._left = [left for left in self._left if not left.heard]
         finally:
             self.stopping = False
             self._tell()
@@ -187,9 +198,9 @@ class Talk:
 
     async def _answer_all(self, follower: Follower) -> None:
         while True:
-            while not self._left:
+            while self.stopping or not self._left:
                 await self._news.wait()
-            first = self._left[0]
+            first, self._answering = self._left[0], True
             try:
                 await self._agent.run(
                     self.session,
@@ -206,6 +217,7 @@ class Talk:
             await follower.shown(self.session.head)
             # What the same turn heard is answered with it.
             self._left = [left for left in self._left if not left.heard and left is not first]
+            self._answering = False
             self._tell()
 
     def _event(self, event: Event) -> None:
@@ -221,7 +233,7 @@ class Talk:
             self._program.fail(text)
 
     async def _give_up(self, left: Left) -> None:
-        """Whoever comes next must not be surprised by a prompt that nobody waits for any more."""
+        """Puts it back, as far as that can be done now."""
         if not left.heard:
             with suppress(PlanlogError):
                 await self._put_back(left)

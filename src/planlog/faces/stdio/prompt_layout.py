@@ -1,7 +1,7 @@
 """How the prompt line stands on the terminal: what still grows above it, what waits, the line itself, a bar below."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
@@ -23,7 +23,6 @@ from planlog.faces.stdio.toolbar import Toolbar, toolbar_text, waiting_text
 
 STYLE = Style.from_dict({"around": "dim", "sign": "dim", "question": "ansiyellow"})
 PLAIN = Style([])
-EMPTY = Toolbar("", "", "", "", "")
 SIGN = "> "
 SHARE = 3
 """The typed text takes at most one row of so many."""
@@ -31,13 +30,16 @@ SHARE = 3
 
 @dataclass
 class Shown:
-    """What stands around the line; `question` is what the line answers, empty where it is a prompt."""
+    """What stands around the line; `question` is what the line answers, empty where it is a prompt.
 
+    `waiting` and `bar` are asked whenever it is drawn.
+    """
+
+    waiting: Callable[[], list[str]]
+    bar: Callable[[], Toolbar]
     unfinished: str = ""
     status: str = ""
-    waiting: list[str] = field(default_factory=list)
     question: str = ""
-    bar: Toolbar = EMPTY
 
 
 def prompt_layout(shown: Shown, line: Buffer, reply: Buffer, columns: Callable[[], int]) -> Layout:
@@ -84,9 +86,9 @@ def prompt_layout(shown: Shown, line: Buffer, reply: Buffer, columns: Callable[[
     parts = [
         ConditionalContainer(growing, Condition(lambda: bool(shown.unfinished))),
         row(lambda: "" if shown.unfinished else shown.status),
-        row(lambda: waiting_text(shown.waiting, columns() - 1)),
+        row(lambda: waiting_text(shown.waiting(), columns() - 1)),
         ConditionalContainer(typed, ~asks),
         ConditionalContainer(answered, asks),
-        row(lambda: toolbar_text(shown.bar, columns() - 1)),
+        row(lambda: toolbar_text(shown.bar(), columns() - 1)),
     ]
     return Layout(HSplit(parts), focused_element=typed)

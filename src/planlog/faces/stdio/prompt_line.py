@@ -7,6 +7,7 @@ before, however fast it comes.
 
 import asyncio
 import os
+import select
 import sys
 import termios
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -18,7 +19,10 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.history import History
+from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
@@ -32,13 +36,16 @@ from planlog.faces.stdio.unfinished import Unfinished
 Key = Literal["enter", "tab", "interrupt", "end"]
 PAUSE = 0.03
 """Seconds between two times that text is printed."""
+TYPE_AHEAD = 1 << 16
+"""Bytes of what was typed too early that count."""
 PARTING = b"\x1b[?2004l\x1b[?25h\x1b[0m\r\x1b[J"
 """Ends pasted text's brackets, shows the cursor, and erases the line that is being typed."""
 
 
 class PromptLine:
-    """One line, or several, that somebody types. `hear` is called with each key that means something to others.
+    """One line, or several, that somebody types; after a change of what is `shown` around it call `redraw`.
 
+    `hear` is called with each key that means something to others.
     "end" is Ctrl-D on an empty line. Raises `ScreenGone` where the input ends, which a terminal's does when it closes.
     """
 
@@ -48,6 +55,7 @@ class PromptLine:
         is_full: Callable[[], bool],
         history: PromptHistory,
         hear: Callable[[Key], None],
+        shown: Shown,
         *,
         color: bool,
         encoding: str,
@@ -58,8 +66,7 @@ class PromptLine:
         self._timer: asyncio.TimerHandle | None = None
         self._unfinished = Unfinished()
         self._answer: asyncio.Future[str] | None = None
-        self.shown = Shown()
-        """What stands around the line; after a change call `redraw`."""
+        self.shown = shown
         self._line = Buffer(history=_Remembered(history), multiline=True)
         self._reply = Buffer(multiline=False)
         options = {"term": os.environ.get("TERM"), "enable_bell": False, "enable_cpr": False}
@@ -92,7 +99,8 @@ class PromptLine:
 
     async def _run(self) -> None:
         # Ended by `exit` alone: an end by cancellation would leave the terminal as it must not be left.
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True), self._app.input.raw_mode():
+            self._take_type_ahead()
             try:
                 await self._app.run_async(set_exception_handler=False, handle_sigint=False)
             except EOFError as error:
@@ -148,6 +156,15 @@ class PromptLine:
         if self._answer and not self._answer.done():
             self._answer.set_result(self._reply.text)
             self._reply.reset()
+
+    def _take_type_ahead(self) -> None:
+        """What was typed before this began; the terminal has turned the return key into a line feed until then."""
+        keys: list[KeyPress] = []
+        if select.select([sys.stdin], [], [], 0)[0]:
+            parser = Vt100Parser(keys.append)
+            parser.feed(os.read(sys.stdin.fileno(), TYPE_AHEAD).replace(b"\n", b"\r").decode(errors="replace"))
+            parser.flush()
+        store_typeahead(self._app.input, keys)
 
     def _take_keys(self) -> None:
         """Keys that were typed until now, and not read yet, belong to the line."""
