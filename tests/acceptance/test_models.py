@@ -148,6 +148,29 @@ def test_ctrl_c_stops_a_stream_that_hangs(house: House, dialect: Dialect, provid
     assert kinds(house.events(), "turn/end")[0]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
 
 
+def test_a_chat_plans_over_two_turns_and_says_what_failed(house: House, dialect: Dialect, provider: Provider) -> None:
+    provider.queue(
+        Reply(reply(dialect, "First the plan.", [LIST])),
+        Reply(reply(dialect, "That was one.")),
+        error_reply(400, "no more"),
+        Reply(reply(dialect, "That was two.")),
+    )
+    house.env |= env(dialect, provider)
+    terminal = Terminal(house, "chat", *model(dialect))
+    terminal.type("begin\r")
+    terminal.expect("[~] look around", "That was one.")
+    terminal.type("and then?\r")
+    terminal.expect("the provider does not take the request (400: no more)")
+    terminal.type("once more\r")
+    terminal.expect("That was two.")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    check(dialect, provider.asked)
+    reasons = [end["reason"]["kind"] for end in kinds(house.events(), "turn/end")]
+    assert reasons == ["completed", "error", "completed"]
+    keyless(house, terminal.screen)
+
+
 @pytest.mark.parametrize(
     ("arguments", "extra", "said"),
     [

@@ -102,3 +102,14 @@ def test_a_prompt_that_stands_where_a_session_is_wanted_is_missed(house: House) 
 def test_show_marks_a_turn_that_failed_as_it_marks_a_call_that_failed(house: House) -> None:
     house.planlog("run", "-m", house.script(bash("true")), "--approve", "auto", "work")
     assert house.planlog("show").stdout.splitlines()[-1].startswith("✗ ")
+
+
+def test_a_session_is_called_what_its_person_calls_it(house: House) -> None:
+    house.planlog("run", "-m", house.script({"text": "Hi."}), "go on\nplease")
+    [listed] = house.json("sessions")
+    assert listed["title"] == "go on"
+    named = house.planlog("title", listed["id"][:6], " Mend the\n roof \x1b[2J")
+    assert (named.returncode, named.stderr) == (0, "this session is called Mend the roof ␛[2J from now on\n")
+    assert house.json("sessions")[0]["title"] == "Mend the roof \x1b[2J"
+    refused = house.planlog("title", listed["id"], " ")
+    assert (refused.returncode, refused.stderr) == (1, "planlog: the title is empty\n")

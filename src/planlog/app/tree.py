@@ -25,6 +25,7 @@ OWN = {
     "run": "run",
     "sessions": "sessions",
     "show": "show",
+    "title": "title",
     "tools": "tools",
 }
 """The program's own commands, and their modules in `planlog.app.commands`."""
