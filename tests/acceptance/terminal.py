@@ -97,7 +97,7 @@ class Terminal:
     def _read(self) -> bool:
         ready, _, _ = select.select([self._master], [], [], PATIENCE)
         if not ready:
-            raise AssertionError(f"nothing more was printed: {self.screen!r}")
+            raise AssertionError(f"nothing more was printed: {self.grid.text()}")
         try:
             data = os.read(self._master, 65536)
         except OSError:  # the last process that had it open is gone

@@ -361,6 +361,37 @@ def test_what_another_process_does_in_the_session_is_seen(house: House) -> None:
     assert terminal.finish() == 0
 
 
+def test_a_turn_that_another_process_runs_is_steered_and_stopped_from_here(house: House) -> None:
+    first, second = Gate(house, "first"), Gate(house, "second")
+    model = house.script(first.reply, {**second.reply, "text": "Heard."}, {"text": "never"})
+    runs = house.start("run", "-m", model, "--approve", "auto", "begin")
+    first.reached()
+    terminal = Terminal(house, "chat", "--continue", "-m", house.script({"text": "Mine."}))
+    terminal.expect(f"process {runs.pid} on", "> begin\r\n")
+    terminal.sees("running: Enter steers")
+    terminal.type("look here too" + ENTER)
+    terminal.sees("1 waits: look here too")
+    first.open()
+    terminal.expect("> look here too\r\n", "Heard.")
+    second.reached()
+    terminal.type("and mine" + TAB)
+    terminal.sees("1 waits: and mine")
+    terminal.type(CTRL_C)
+    terminal.sees("> and mine", "running: Enter steers")
+    assert runs.poll() is None
+    terminal.type(CTRL_C)
+    terminal.expect("the turn was stopped by its user")
+    terminal.sees(READY)
+    runs.communicate(timeout=20)
+    assert runs.returncode == 130
+    terminal.type("!" + ENTER)
+    terminal.expect("> and mine!\r\n", "Mine.")
+    terminal.sees(READY)
+    terminal.type(CTRL_D)
+    assert terminal.finish() == 0
+    assert said(house) == [(1, 1, "begin"), (1, 2, "look here too"), (2, 1, "and mine!")]
+
+
 # Questions
 
 

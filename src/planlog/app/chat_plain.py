@@ -26,8 +26,8 @@ class PlainFront:
     asker: Asker | None = None
     text = ""
 
-    def __init__(self, *, is_terminal: bool) -> None:
-        self.repeats = not is_terminal
+    def __init__(self, *, repeats: bool) -> None:
+        self.repeats = repeats
 
     def take(self) -> str:
         """Nothing is typed in part."""
@@ -62,7 +62,7 @@ async def chat_by_lines(program: "TerminalProgram", signals: "Signals", chat: "C
             lines = prompts(typed_lines())
             while True:
                 if is_terminal:
-                    program.console.out.question("> ")
+                    program.console.ask("> ")
                 text = await anext(lines, None)
                 if text is None:
                     break

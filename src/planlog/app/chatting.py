@@ -65,8 +65,9 @@ async def chat(program: "TerminalProgram", scope: Scope, signals: "Signals", wis
     """Chats until somebody leaves; the exit code."""
     signals.may_leave = True
     types = bool(sys.stdin and sys.stdin.isatty())
-    editor = _line_editor() if types and program.console.out.moves else None
-    front = editor.LineFront(program, scope) if editor else PlainFront(is_terminal=types)
+    out = program.console.out
+    editor = _line_editor() if types and out.moves else None
+    front = editor.LineFront(program, scope) if editor else PlainFront(repeats=not (types and out.is_terminal))
     code = 0
     async with anyio.create_task_group() as tasks:
         chat = Chat(program, scope, signals, front, tasks, wish)
@@ -135,6 +136,7 @@ class Chat:
         warned = time.monotonic() - self._warned_at < WARNED_SECONDS
         busy, stopping = bool(talk and talk.busy), self._leaving or bool(talk and talk.stopping)
         move = decide(key, Situation(self._front.text, busy, stopping, warned))
+        self._warned_at = -WARNED_SECONDS
         if isinstance(move, Leave) and move.at_once:
             self._signals.leave(INTERRUPTED)
         if isinstance(move, Stop | Leave) and talk and talk.busy:
@@ -182,7 +184,7 @@ class Chat:
             case Leave():
                 await self._leave()
             case Say(text, warns):
-                self._warned_at = time.monotonic() if warns else self._warned_at
+                self._warned_at = time.monotonic() if warns else -WARNED_SECONDS
                 self._say(text)
             case Help():
                 self._program.console.note_lines(help_lines())

@@ -157,9 +157,9 @@ class Talk:
         self._agent.stop(self.session, "user")
 
     async def stop(self, *, leaves: bool = False) -> None:
-        """Puts back what no turn has heard and waits for the turn to end.
+        """Puts back what no turn has heard and waits for the turn of this process to end.
 
-        A turn that another process runs is only ended where nothing of this chat waited for its end; whoever `leaves`
+        A turn that another process runs is asked to end where nothing of this chat waited for that; whoever `leaves`
         lets it go on.
         """
         self.end_turn()
@@ -170,12 +170,12 @@ class Talk:
                     # It was heard a moment ago: its turn may have begun.
                     left.heard = True
                     self._agent.stop(self.session, "user")
-            elsewhere = not self._agent.runs(self.session)
-            if elsewhere and not leaves and not waited:
+            if self._agent.runs(self.session):
+                while self._answering:
+                    await self._news.wait()
+                self._left = [left for left in self._left if not left.heard]
+            elif not waited and not leaves:
                 await self._agent.cancel(self.session)
-            while self._answering and not (elsewhere and leaves):
-                await self._news.wait()
-            self._left = [left for left in self._left if not left.heard]
         finally:
             self.stopping = False
             self._tell()

@@ -48,7 +48,8 @@ def prompt_keys(
         hear("end")
 
     @keys.add("c-z")
-    def _suspend(event: KeyPressEvent) -> None:
-        """Not into the text."""
+    @keys.add("c-@")
+    def _ignore(event: KeyPressEvent) -> None:
+        """The editor would type the one, and type nothing more after the other, which begins to mark."""
 
     return keys
