@@ -101,7 +101,7 @@ def dialect_of(address: Address) -> "Dialect":
     if address.provider.dialect == "messages":
         from planlog.model.anthropic import AnthropicMessages
 
-        return AnthropicMessages(caches_by_itself=address.url == address.provider.url)
+        return AnthropicMessages(own_server=address.url == address.provider.url)
     from planlog.model.chat.vendors import VENDORS
 
     host = urlsplit(address.url).hostname

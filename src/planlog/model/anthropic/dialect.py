@@ -2,6 +2,7 @@
 
 import msgspec
 
+from planlog.model.anthropic.binding import BETA
 from planlog.model.anthropic.reply import MessagesReply
 from planlog.model.model import Request
 
@@ -13,22 +14,23 @@ class AnthropicMessages(msgspec.Struct, frozen=True):
 
     path: str = "/v1/messages"
 
-    caches_by_itself: bool = True
-    """Whether the server moves a cache breakpoint to the end of each request (`cache_control` at the top level).
-
-    Anthropic does (platform.claude.com/docs/en/build-with-claude/prompt-caching), so no byte of an earlier message
-    changes. Servers that only speak as it does may refuse the field; the breakpoint on the system prompt is for all.
-    """
+    own_server: bool = True
+    """Whether the server is Anthropic's. Others that speak as it does may refuse what only it is known to understand:
+    a cache breakpoint that it moves by itself, and that thinking be left out rather than refused."""
 
     def headers(self, key: str) -> dict[str, str]:
         """A key of its own name; none for servers without keys."""
-        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+        return {
+            "anthropic-version": VERSION,
+            **({"anthropic-beta": BETA} if self.own_server else {}),
+            **({"x-api-key": key} if key else {}),
+        }
 
     def body(self, model: str, provider: str, request: Request) -> bytes:
         """See `Dialect`: what does not change from request to request comes first, then the messages."""
         from planlog.model.anthropic.request import body_of
 
-        return body_of(model, provider, request, caches_by_itself=self.caches_by_itself)
+        return body_of(model, provider, request, own_server=self.own_server)
 
     def decoder(self) -> MessagesReply:
         """For one reply."""

@@ -1,4 +1,9 @@
-"""What Anthropic wants back with an answer beyond what the message says: its thinking, as it was sent."""
+"""What Anthropic wants back with an answer beyond what the message says: its thinking, as it was sent.
+
+Each block goes back unchanged and in its place, also one whose text is empty because the server shows none: its
+signature holds the thought. While tools are called that is required, later it is recommended
+(platform.claude.com/docs/en/build-with-claude/thinking, "Preserving thinking blocks").
+"""
 
 from typing import Any
 

@@ -11,7 +11,6 @@ from planlog.model.model import (
     BlockStart,
     Chunk,
     Finish,
-    FinishKind,
     FinishReason,
     ModelError,
     ReasoningDelta,
@@ -20,7 +19,7 @@ from planlog.model.model import (
     ToolCallDelta,
     UsageChunk,
 )
-from planlog.model.refusals import cut, failed_in_stream, malformed, overflowed
+from planlog.model.refusals import cut, failed_in_stream, malformed, one_line_of, overflowed
 
 Chunks = list[Chunk | Replay]
 
@@ -29,7 +28,6 @@ _BLOCKS: Mapping[str, Literal["text", "reasoning", "tool-call"]] = {
     "thinking": "reasoning",
     "tool_use": "tool-call",
 }
-_FINISH: Mapping[str, FinishKind] = {"max_tokens": "max-tokens", "tool_use": "tool-calls"}
 
 
 class _Open:
@@ -43,14 +41,18 @@ class _Open:
 
 
 class MessagesReply:
-    """One reply. It is whole when the reason of its end has come: every block has ended before that."""
+    """One reply. It is whole when the reason of its end has come: every block has ended before that.
+
+    Reasons are those of platform.claude.com/docs/en/build-with-claude/handling-stop-reasons. An answer that filled the
+    window fails, for nothing can follow it; `pause_turn` comes only where the provider runs tools of its own.
+    """
 
     def __init__(self) -> None:
         self._open: dict[int, _Open] = {}
         self._places = 0
         self._said = 0
         self._thoughts: list[Thought] = []
-        self._usage: dict[str, int] = {}
+        self._usage: dict[str, Any] = {}
         self._calls = False
         self._stop = ""
         self._ended = False
@@ -114,7 +116,10 @@ class MessagesReply:
             out.append(ToolCallDelta(block.place, block.begun.id or "", None, text))
 
     def _on_block_end(self, event: WireEvent, out: Chunks) -> None:
-        block = self._open.pop(event.index, None)
+        self._close(event.index, out)
+
+    def _close(self, index: int, out: Chunks) -> None:
+        block = self._open.pop(index, None)
         if block is None:
             return
         begun = block.begun
@@ -139,10 +144,10 @@ class MessagesReply:
 
     def _on_message_delta(self, event: WireEvent, out: Chunks) -> None:
         self._count(event.usage)
-        stop = event.delta.stop_reason if event.delta else None
-        if stop == "refusal":
-            text = "the model refuses to answer this; ask in other words, or another model with -m"
-            raise ModelError(text, code="REFUSAL")
+        delta = event.delta
+        stop = delta.stop_reason if delta else None
+        if delta and stop == "refusal":
+            raise _refusal(delta)
         if stop == "model_context_window_exceeded":
             raise overflowed()
         self._stop = stop or self._stop
@@ -157,9 +162,12 @@ class MessagesReply:
 
     def _end(self, out: Chunks) -> None:
         self._ended = True
+        for index in list(self._open):
+            self._close(index, out)
         if self._usage:
             out.append(UsageChunk(self._counted()))
-        out.append(Finish(FinishReason(_FINISH.get(self._stop, "tool-calls" if self._calls else "stop"))))
+        kind = "max-tokens" if self._stop == "max_tokens" else "tool-calls" if self._calls else "stop"
+        out.append(Finish(FinishReason(kind)))
 
     def _count(self, usage: WireUsage | None) -> None:
         for name in WireUsage.__struct_fields__:
@@ -168,12 +176,22 @@ class MessagesReply:
 
     def _counted(self) -> Usage:
         count = self._usage.get
+        details = count("output_tokens_details")
         return Usage(
             count("input_tokens", 0),
             count("output_tokens", 0),
-            count("cache_read_input_tokens"),
-            count("cache_creation_input_tokens"),
+            count("cache_read_input_tokens") or None,
+            count("cache_creation_input_tokens") or None,
+            details.thinking_tokens or None if details else None,
         )
+
+
+def _refusal(delta: WireDelta) -> ModelError:
+    """A conversation that keeps what was refused goes on being refused, whatever is said then
+    (platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals)."""
+    text = "the model refuses to answer this; ask another model with -m, or begin a new session"
+    why = delta.stop_details.explanation if delta.stop_details else None
+    return ModelError(f"{text} ({one_line_of(why)})" if why else text, code="REFUSAL")
 
 
 def _object(raw: bytes) -> str:

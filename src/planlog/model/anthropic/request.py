@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from planlog.model.anthropic.binding import LENIENT, binds_thinking
 from planlog.model.anthropic.kept import kept_of
 from planlog.model.call_ids import CallIds
 from planlog.model.message import Block, Image, Message, Text, ToolCall, ToolResult
@@ -13,7 +14,7 @@ from planlog.model.model import Request
 Json = dict[str, Any]
 
 MAX_TOKENS = 32_000
-"""The interface wants a bound. All models since Claude 4 can write as much in one answer."""
+"""The interface wants a bound, thinking included. All models since Claude 4 can write as much in one answer."""
 EPHEMERAL: Json = {"type": "ephemeral"}
 IMAGE = "[an image, which cannot be shown here]"
 """Stands where a picture was."""
@@ -22,11 +23,15 @@ NOTHING = "(nothing)"
 _IDS = r"[a-zA-Z0-9_-]{1,64}"
 
 
-def body_of(model: str, provider: str, request: Request, *, caches_by_itself: bool) -> bytes:
+def body_of(model: str, provider: str, request: Request, *, own_server: bool) -> bytes:
     """The request as JSON, deterministic to the byte."""
     body: Json = {"model": model, "max_tokens": request.max_tokens or MAX_TOKENS, "stream": True}
-    if caches_by_itself:
+    if own_server:
+        # The server moves this breakpoint to the last block of each request, so no byte of an earlier message changes.
+        # It takes one of 4 places and goes with others (platform.claude.com/docs/en/build-with-claude/prompt-caching).
         body["cache_control"] = EPHEMERAL
+        if binds_thinking(model):
+            body["thinking"] = LENIENT
     if request.effort is not None:
         body["output_config"] = {"effort": request.effort}
     if request.tools:
@@ -60,25 +65,42 @@ def _messages(model: str, provider: str, request: Request) -> list[Json]:
 
 
 def _answer(message: Message, provider: str, model: str, ids: CallIds) -> list[Json]:
+    """What the model said, with its thoughts where they stood; of another model only what it said."""
     kept = kept_of(message, provider, model)
     blocks = [block for block in (_answered(block, kept is not None, ids) for block in message.content) if block]
-    if kept is None:
-        # Another model may have talked after it called.
-        return sorted(blocks, key=lambda block: block["type"] == "tool_use")
-    # An answer may not end with thinking, as one does that was stopped in the middle of it.
-    led_on = [thought for thought in kept.thoughts if thought.after < len(blocks)]
-    for thought in reversed(led_on):
+    for thought in reversed(kept.thoughts if kept else []):
         blocks.insert(thought.after, thought.block)
-    return blocks
+    return _rounded_off(blocks)
 
 
 def _answered(block: Block, own: bool, ids: CallIds) -> Json | None:
     if isinstance(block, ToolCall):
         arguments = msgspec.Raw(block.arguments.encode())
         return {"type": "tool_use", "id": ids.of_call(block.id, own), "name": block.name, "input": arguments}
-    if isinstance(block, Text) and block.text.strip():
-        return {"type": "text", "text": block.text}
-    return None
+    text = IMAGE if isinstance(block, Image) else block.text if isinstance(block, Text) else ""
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+def _rounded_off(blocks: list[Json]) -> list[Json]:
+    """The blocks as they may end: with a call where there is one, with text where there is none.
+
+    An answer ends otherwise that was cut off by its length or stopped by a person, or that another model gave. With
+    thinking in it, text after its calls is refused as if the model were to go on there (github.com/stacklok/mecatl,
+    issue 1465), so it goes before them. A thought at the end is refused (github.com/tailcallhq/forgecode, issue 2107)
+    and may be missing there (platform.claude.com/docs/en/build-with-claude/preserved-thinking).
+    """
+    kinds = [block["type"] for block in blocks]
+    end = len(kinds)
+    while end and kinds[end - 1] != "tool_use":
+        end -= 1
+    calls = end
+    while calls and kinds[calls - 1] == "tool_use":
+        calls -= 1
+    if calls < end:
+        return [*blocks[:calls], *(block for block in blocks[end:] if block["type"] == "text"), *blocks[calls:end]]
+    while blocks and blocks[-1]["type"] != "text":
+        blocks = blocks[:-1]
+    return blocks
 
 
 def _said(message: Message, ids: CallIds) -> list[Json]:
@@ -90,6 +112,7 @@ def _said(message: Message, ids: CallIds) -> list[Json]:
 
 
 def _result(result: ToolResult, ids: CallIds) -> Json:
+    """The content may be one string (platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls)."""
     id = ids.of_result(result.tool_call_id)
     written = {"type": "tool_result", "tool_use_id": id, "content": _text(result.content)}
     return {**written, "is_error": True} if result.is_error else written

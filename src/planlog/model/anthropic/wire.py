@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from planlog.log.text import mend_escapes
 from planlog.model.refusals import malformed
 
 KNOWN = frozenset(
@@ -18,7 +19,13 @@ KNOWN = frozenset(
         "error",
     )
 )
-"""The documentation asks to expect others, and to ignore them."""
+"""Others have to be expected and ignored (platform.claude.com/docs/en/build-with-claude/streaming)."""
+
+
+class WireDetails(msgspec.Struct):
+    """What of the output was thinking."""
+
+    thinking_tokens: int | None = None
 
 
 class WireUsage(msgspec.Struct):
@@ -28,6 +35,7 @@ class WireUsage(msgspec.Struct):
     output_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
+    output_tokens_details: WireDetails | None = None
 
 
 class WireMessage(msgspec.Struct):
@@ -49,6 +57,12 @@ class WireBlock(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw()
 
 
+class WireRefusal(msgspec.Struct):
+    """Why the model refused, in words for a person."""
+
+    explanation: str | None = None
+
+
 class WireDelta(msgspec.Struct):
     """More of a block, or of the message."""
 
@@ -58,6 +72,7 @@ class WireDelta(msgspec.Struct):
     signature: str | None = None
     partial_json: str | None = None
     stop_reason: str | None = None
+    stop_details: WireRefusal | None = None
 
 
 class WireEvent(msgspec.Struct):
@@ -81,20 +96,24 @@ _kind = msgspec.json.Decoder(_Kind)
 
 
 def read_event(data: str) -> WireEvent | None:
-    """The event; None for one of a kind that came after this was written. Raises `ModelError` for nonsense."""
+    """The event; None for one of a kind that came after this was written. Raises `ModelError` for nonsense.
+
+    Half a character is no reason to fail: some servers cut an emoji in two.
+    """
+    mended = mend_escapes(data.encode(errors="replace"))
     try:
-        event = _event.decode(data)
+        event = _event.decode(mended)
     except msgspec.ValidationError as error:
-        if _is_unknown(data):
+        if _is_unknown(mended):
             return None
         raise malformed(f"an event of another shape ({error})") from None
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise malformed(f"an event that is no JSON ({error})") from None
     return event if event.type in KNOWN else None
 
 
-def _is_unknown(data: str) -> bool:
+def _is_unknown(data: bytes) -> bool:
     try:
         return _kind.decode(data).type not in KNOWN
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError):
         return False
