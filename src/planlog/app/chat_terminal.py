@@ -11,7 +11,8 @@ from planlog.app.questions import NO, YES, Asker
 from planlog.faces.renders import Line, Span
 from planlog.faces.stdio.prompt_history import PromptHistory
 from planlog.faces.stdio.prompt_layout import Shown
-from planlog.faces.stdio.prompt_line import Key, PromptLine, restoring
+from planlog.faces.stdio.prompt_line import Key, PromptLine
+from planlog.faces.stdio.prompt_tty import restoring
 from planlog.faces.stdio.toolbar import Toolbar
 from planlog.kernel.last_acts import LastActs
 from planlog.kernel.scope import Scope
@@ -93,9 +94,9 @@ class LineFront:
         return self.chat.talk.waiting if self.chat and self.chat.talk else []
 
     def _bar(self) -> Toolbar:
-        talk = self.chat.talk if self.chat else None
-        state, keys = STOPPING if talk and talk.stopping else RUNNING if talk and talk.busy else IDLE
-        model = self.chat.model_name if self.chat else ""
+        chat = self.chat
+        state, keys = STOPPING if chat and chat.stopping else RUNNING if chat and chat.busy else IDLE
+        model = chat.model_name if chat else ""
         return Toolbar(model, _short(self._program.folder), self._plan, state, keys)
 
     async def _plan_of(self, chat: "Chat") -> str:

@@ -1,9 +1,7 @@
 """A chat: keys and lines become prompts, answers are shown, and the session goes on until its person leaves."""
 
-import sys
 import time
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,6 +12,7 @@ from planlog.agent.conversation import CONVERSATION
 from planlog.agent.desk import Policy
 from planlog.app.arriving import look_around, work_folder
 from planlog.app.chat_commands import NO_PLAN, NO_SESSION, entitle, help_lines, plan_lines
+from planlog.app.chat_front import Front
 from planlog.app.chat_moves import (
     NAMES,
     ChooseModel,
@@ -33,19 +32,17 @@ from planlog.app.chat_moves import (
     Stop,
     decide,
 )
-from planlog.app.chat_plain import PlainFront, chat_by_lines
+from planlog.app.failure import FAILED
 from planlog.app.prompting import opened
-from planlog.app.talking import Front, Talk
+from planlog.app.talking import Talk
 from planlog.faces.stdio.endings import INTERRUPTED
 from planlog.faces.stdio.outlet import ScreenGone
-from planlog.kernel.errors import ConfigError, PlanlogError, one_line
+from planlog.kernel.errors import PlanlogError, one_line
 from planlog.kernel.scope import Scope
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from planlog.app.program import TerminalProgram
     from planlog.app.signals import Signals
 
@@ -59,39 +56,6 @@ class ChatWish(Struct, frozen=True):
     resumes: bool
     session: str | None
     approve: Policy | None
-
-
-async def chat(program: "TerminalProgram", scope: Scope, signals: "Signals", wish: ChatWish) -> int:
-    """Chats until somebody leaves; the exit code."""
-    signals.may_leave = True
-    types = bool(sys.stdin and sys.stdin.isatty())
-    out = program.console.out
-    editor = _line_editor() if types and out.moves else None
-    front = editor.LineFront(program, scope) if editor else PlainFront(repeats=not (types and out.is_terminal))
-    code = 0
-    async with anyio.create_task_group() as tasks:
-        chat = Chat(program, scope, signals, front, tasks, wish)
-        await chat.begin()
-        try:
-            if editor:
-                code = await editor.chat_by_keys(program, scope, signals, chat, front)
-            else:
-                code = await chat_by_lines(program, signals, chat, is_terminal=types)
-        finally:
-            chat.goodbye()
-        tasks.cancel_scope.cancel()
-    return code
-
-
-def _line_editor() -> "ModuleType":
-    try:
-        return import_module("planlog.app.chat_terminal")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "prompt_toolkit":
-            raise
-        raise ConfigError(
-            "lines are edited with prompt_toolkit, which is missing: pip install 'planlog[chat]'"
-        ) from error
 
 
 class Chat:
@@ -111,6 +75,7 @@ class Chat:
         self.left = anyio.Event()
         """Set when the person has left."""
         self.code = 0
+        """For a shell; of a prompt that could not even be left, or of the turn that leaving ended."""
         self._program = program
         self._scope = scope
         self._signals = signals
@@ -121,6 +86,7 @@ class Chat:
         self._talking = anyio.CancelScope()
         self._warned_at = -WARNED_SECONDS
         self._leaving = False
+        self._sending = self._stops = 0
         self._in_order = anyio.Lock()
 
     @property
@@ -128,26 +94,38 @@ class Chat:
         """As after -m."""
         return f"{self.model.provider}:{self.model.name}"
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs, or something waits for one."""
+        return self._sending > 0 or bool(self.talk and self.talk.busy)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether that is being ended."""
+        return self._leaving or self._stops > 0
+
     # Deciding
 
     def key(self, key: Key) -> None:
         """A key was pressed. What cannot wait is done before this returns."""
         talk = self.talk
         warned = time.monotonic() - self._warned_at < WARNED_SECONDS
-        busy, stopping = bool(talk and talk.busy), self._leaving or bool(talk and talk.stopping)
-        move = decide(key, Situation(self._front.text, busy, stopping, warned))
+        move = decide(key, Situation(self._front.text, self.busy, self.stopping, warned))
         self._warned_at = -WARNED_SECONDS
         if isinstance(move, Leave) and move.at_once:
             self._signals.leave(INTERRUPTED)
+        self._leaving = self._leaving or isinstance(move, Leave)
         if isinstance(move, Stop | Leave) and talk and talk.busy:
             talk.end_turn()
-            self._leaving = isinstance(move, Leave)
         if key == "enter" or isinstance(move, Clear | Prompt):
             self._front.take()
         if isinstance(move, Complete):
             self._front.complete(NAMES)
         elif move is not None:
-            self._tasks.start_soon(self.do, move)
+            self._sending += isinstance(move, Prompt)
+            self._stops += isinstance(move, Stop)
+            self._tasks.start_soon(self._do_later, move)
+        self._front.changed()
 
     async def line(self, text: str) -> None:
         """A line was given: does what it means, and waits until it is answered."""
@@ -159,6 +137,12 @@ class Chat:
 
     # Doing
 
+    async def _do_later(self, move: Move) -> None:
+        await self.do(move)
+        self._sending -= isinstance(move, Prompt)
+        self._stops -= isinstance(move, Stop)
+        self._front.changed()
+
     async def do(self, move: Move) -> None:
         """One thing after the other: what is taken back has been left before."""
         try:
@@ -167,6 +151,7 @@ class Chat:
         except PlanlogError as error:
             self._program.fail(one_line(error))
             if isinstance(move, Prompt):
+                self.code = FAILED
                 self._front.put_back(move.text)
         self._front.changed()
 
@@ -207,6 +192,7 @@ class Chat:
         if self.talk:
             await self.talk.prompt(text, steers=steers and self.talk.busy)
         self._signals.may_leave = False
+        self.code = 0
 
     async def begin(self) -> None:
         """Goes on in the session that was asked for; where none was, the first prompt begins one."""

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
@@ -11,8 +11,9 @@ from planlog.agent.agent import Agent
 from planlog.agent.desk import Policy
 from planlog.agent.event import USER_MESSAGE, EndReason
 from planlog.agent.live import Live
+from planlog.app.chat_front import Front
 from planlog.app.following import Ears, Follower, after_turn_end
-from planlog.app.questions import Asker, Questions
+from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.endings import ending
 from planlog.faces.stdio.transcript import Transcript
@@ -29,37 +30,6 @@ if TYPE_CHECKING:
 
 PARTING = 1.0
 """Seconds in which prompts are taken back at the end; a database that is locked is not waited for any longer."""
-
-
-class Front(Protocol):
-    """Where a chat's lines are typed. `asker` asks about calls, None: stdin does.
-
-    With `repeats` prompts are shown when they are heard: nobody has seen them typed.
-    """
-
-    asker: Asker | None
-    repeats: bool
-
-    @property
-    def text(self) -> str:
-        """What is typed and not sent."""
-        ...
-
-    def take(self) -> str:
-        """What is typed; it is gone there."""
-        ...
-
-    def put_back(self, text: str) -> None:
-        """Gives a text that nobody has heard back to its person."""
-        ...
-
-    def complete(self, words: tuple[str, ...]) -> None:
-        """Completes what is typed to one of `words`."""
-        ...
-
-    def changed(self) -> None:
-        """Something may look different now."""
-        ...
 
 
 class Left(msgspec.Struct):

@@ -39,7 +39,8 @@ def command(
     On a terminal, lines are edited and keys are heard while the agent works; /help tells which. Elsewhere each line of
     stdin is a prompt (one that ends in a backslash goes on in the next), and the exit code is that of the last turn.
     """
-    from planlog.app.chatting import ChatWish, chat
+    from planlog.app.chat_start import chat
+    from planlog.app.chatting import ChatWish
     from planlog.app.program import TURN_ROLES
 
     if resume is not None and go_on:

@@ -7,9 +7,7 @@ before, however fast it comes.
 
 import asyncio
 import os
-import select
 import sys
-import termios
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -17,12 +15,8 @@ from typing import Literal
 import anyio
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.data_structures import Size
 from prompt_toolkit.history import History
-from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.input.vt100_parser import Vt100Parser
-from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
@@ -31,15 +25,12 @@ from planlog.faces.stdio.paper import Paper
 from planlog.faces.stdio.prompt_history import PromptHistory
 from planlog.faces.stdio.prompt_keys import prompt_keys
 from planlog.faces.stdio.prompt_layout import PLAIN, STYLE, Shown, prompt_layout
+from planlog.faces.stdio.prompt_tty import take_type_ahead, terminal_size
 from planlog.faces.stdio.unfinished import Unfinished
 
 Key = Literal["enter", "tab", "interrupt", "end"]
 PAUSE = 0.03
 """Seconds between two times that text is printed."""
-TYPE_AHEAD = 1 << 16
-"""Bytes of what was typed too early that count."""
-PARTING = b"\x1b[?2004l\x1b[?25h\x1b[0m\r\x1b[J"
-"""Ends pasted text's brackets, shows the cursor, and erases the line that is being typed."""
 
 
 class PromptLine:
@@ -70,9 +61,9 @@ class PromptLine:
         self._line = Buffer(history=_Remembered(history), multiline=True)
         self._reply = Buffer(multiline=False)
         options = {"term": os.environ.get("TERM"), "enable_bell": False, "enable_cpr": False}
-        self._output = Vt100_Output(self._paper, self._size, **options)  # type: ignore[reportArgumentType] # all that is needed of a stream
+        self._output = Vt100_Output(self._paper, terminal_size, **options)  # type: ignore[reportArgumentType] # all that is needed of a stream
         self._app: Application[None] = Application(
-            layout=prompt_layout(self.shown, self._line, self._reply, lambda: self._size().columns),
+            layout=prompt_layout(self.shown, self._line, self._reply, lambda: terminal_size().columns),
             key_bindings=prompt_keys(self._line, self._reply, hear, self._give),
             style=STYLE if color else PLAIN,
             include_default_pygments_style=False,
@@ -100,7 +91,7 @@ class PromptLine:
     async def _run(self) -> None:
         # Ended by `exit` alone: an end by cancellation would leave the terminal as it must not be left.
         with anyio.CancelScope(shield=True), self._app.input.raw_mode():
-            self._take_type_ahead()
+            take_type_ahead(self._app.input)
             try:
                 await self._app.run_async(set_exception_handler=False, handle_sigint=False)
             except EOFError as error:
@@ -157,15 +148,6 @@ class PromptLine:
             self._answer.set_result(self._reply.text)
             self._reply.reset()
 
-    def _take_type_ahead(self) -> None:
-        """What was typed before this began; the terminal has turned the return key into a line feed until then."""
-        keys: list[KeyPress] = []
-        if select.select([sys.stdin], [], [], 0)[0]:
-            parser = Vt100Parser(keys.append)
-            parser.feed(os.read(sys.stdin.fileno(), TYPE_AHEAD).replace(b"\n", b"\r").decode(errors="replace"))
-            parser.flush()
-        store_typeahead(self._app.input, keys)
-
     def _take_keys(self) -> None:
         """Keys that were typed until now, and not read yet, belong to the line."""
         while keys := self._app.input.read_keys():
@@ -203,7 +185,7 @@ class PromptLine:
             return
         text = b"".join(self._pending).decode(self._paper.encoding, "replace")
         self._pending.clear()
-        above = self._unfinished.more(text, self._size().columns)
+        above = self._unfinished.more(text, terminal_size().columns)
         self.shown.unfinished = self._unfinished.rest
         if not self._app.is_running:
             self._paper.write(above + self._unfinished.rest)
@@ -222,13 +204,6 @@ class PromptLine:
         self._rendered.set()
         self._rendered = anyio.Event()
 
-    def _size(self) -> Size:
-        try:
-            columns, rows = os.get_terminal_size(sys.stdout.fileno())
-        except OSError:
-            columns = rows = 0
-        return Size(rows=rows or 24, columns=columns or 80)
-
 
 class _Remembered(History):
     """The history file as the editor wants it."""
@@ -244,14 +219,3 @@ class _Remembered(History):
     def store_string(self, string: str) -> None:
         """See `History`."""
         self._entries.add(string)
-
-
-def restoring() -> Callable[[], None]:
-    """An act that gives the terminal back as it is now, for whoever leaves without ending the line."""
-    attributes = termios.tcgetattr(sys.stdin)
-
-    def restore() -> None:
-        termios.tcsetattr(sys.stdin, termios.TCSANOW, attributes)
-        os.write(sys.stdout.fileno(), PARTING)
-
-    return restore
