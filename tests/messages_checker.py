@@ -2,7 +2,8 @@
 was made.
 
 The rules are those of the documentation (platform.claude.com/docs/en/api/messages, and the pages on tool use, thinking
-and prompt caching) and of what its servers answer with 400.
+and prompt caching) and of what its servers answer with 400. Where those take more than we ever want to send (two
+messages of one role in turn, an empty answer), we refuse it.
 """
 
 import json
@@ -14,7 +15,8 @@ Json = dict[str, Any]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ID = re.compile(r"[a-zA-Z0-9_-]+")
-OPTIONS = {"model", "max_tokens", "stream", "cache_control", "output_config", "system", "tools", "messages"}
+OPTIONS = {"model", "max_tokens", "stream", "cache_control", "thinking", "output_config", "system", "tools", "messages"}
+THINKING = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
 EFFORTS = {"low", "medium", "high", "xhigh", "max"}
 BLOCKS = {
     "text": {"text"},
@@ -55,6 +57,8 @@ def _option_faults(request: Json) -> Iterator[str]:
         yield "no stream is asked for"
     if "output_config" in request and request["output_config"].get("effort") not in EFFORTS:
         yield "an effort that is not known"
+    if request.get("thinking", THINKING) != THINKING:
+        yield "a way to think that is not known"
     for block in request.get("system", []):
         if block.get("type") != "text" or not block.get("text", "").strip():
             yield "the system prompt is not text"
@@ -128,8 +132,11 @@ def _block_faults(where: str, role: str, content: list[Json]) -> Iterator[str]:
                 yield f"{where}: no tool can be called {block.get('name')!r}"
             if not isinstance(block.get("input"), dict):
                 yield f"{where}: the input of a call is no object"
-    if content[-1].get("type") in ("thinking", "redacted_thinking"):
+    kinds = [block.get("type") for block in content]
+    if kinds[-1] in ("thinking", "redacted_thinking"):
         yield f"{where}: an answer may not end with thinking"
+    if "tool_use" in kinds and kinds[-1] != "tool_use":
+        yield f"{where}: an answer with calls has to end with one"
 
 
 def _result_faults(where: str, content: list[Json], owed: list[str]) -> Iterator[str]:

@@ -41,7 +41,8 @@ class _Open:
 
 
 class MessagesReply:
-    """One reply. It is whole when the reason of its end has come: every block has ended before that.
+    """One reply. It is whole when the reason of its end has come. A block without its end ends with the reply, or where
+    another begins in its place.
 
     Reasons are those of platform.claude.com/docs/en/build-with-claude/handling-stop-reasons. An answer that filled the
     window fails, for nothing can follow it; `pause_turn` comes only where the provider runs tools of its own.
@@ -87,6 +88,7 @@ class MessagesReply:
         kind = _BLOCKS.get(begun.type)
         if kind is None:  # of a tool of the provider's own, or of a time to come
             return
+        self._close(event.index, out)
         block = self._open[event.index] = _Open(self._places, begun)
         self._places += 1
         out.append(BlockStart(block.place, kind))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from planlog.model.anthropic.reply import MessagesReply
-from planlog.model.message import ToolCall, Usage
+from planlog.model.message import Text, ToolCall, Usage
 from planlog.model.model import (
     BlockEnd,
     BlockStart,
@@ -128,6 +128,8 @@ def check_order(chunks: Iterable[Chunk | Replay]) -> None:
             assert open[chunk.index] == kinds[type(chunk)]
         elif isinstance(chunk, BlockEnd):
             assert open.pop(chunk.index) == chunk.block.__struct_config__.tag
+        elif isinstance(chunk, Finish):
+            assert not open
 
 
 # --- byte files
@@ -225,7 +227,7 @@ def test_the_length_limit_in_the_middle_of_arguments() -> None:
     )
 
 
-def test_what_is_newer_than_this_is_passed_over_and_a_block_without_its_end_ends() -> None:
+def test_what_is_newer_than_this_is_passed_over() -> None:
     assert lines("newer") == snapshot(
         [
             '{"type":"block-start","index":0,"blockType":"text"}',
@@ -296,6 +298,13 @@ def test_blocks_that_grow_in_turns_are_told_apart() -> None:
     chunks = said(CALL[0], *other, *rest, stop("tool_use"), CLOSE)
     check_order(chunks)
     assert calls(chunks) == [("2", "g", '{"b":2}'), ("1", "f", '{"a":1}')]
+
+
+def test_a_block_without_its_end_ends_with_the_reply_or_where_another_begins_in_its_place() -> None:
+    second = [begin(0, "tool_use", id="1", name="f"), more(0, partial_json="{}")]
+    chunks = said(TEXT[0], TEXT[1], *second, stop("tool_use"), CLOSE)
+    check_order(chunks)
+    assert [chunk.block for chunk in chunks if isinstance(chunk, BlockEnd)] == [Text("Yes."), ToolCall("1", "f", "{}")]
 
 
 @pytest.mark.parametrize(
