@@ -8,13 +8,14 @@ import httpx2
 
 from planlog import __version__
 from planlog.model.model import ModelError
-from planlog.model.refusals import one_line_of, refused
+from planlog.model.refusals import malformed, one_line_of, refused
 
 CONNECT_SECONDS = 20.0
 WRITE_SECONDS = 60.0
 ERROR_SECONDS = 2.0
 """How long the text of an error may take to arrive."""
 ERROR_BYTES = 1 << 16
+BODY_BYTES = 1 << 24
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -25,13 +26,19 @@ class Connection:
         self._client: httpx2.AsyncClient | None = None
 
     def client(self) -> httpx2.AsyncClient:
-        """Redirects are not followed: a key goes where its person sent it, and nowhere else."""
+        """Redirects are not followed: a key goes where its person sent it, and nowhere else.
+
+        Raises `ModelError` where the environment names certificates or a proxy that cannot be used.
+        """
         if self._client is None:
-            self._client = httpx2.AsyncClient(
-                # How long a reply may be silent is the loop's to say.
-                timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
-                headers={"user-agent": f"planlog/{__version__}", "accept-encoding": "identity"},
-            )
+            try:
+                self._client = httpx2.AsyncClient(
+                    # How long a reply may be silent is the loop's to say.
+                    timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
+                    headers={"user-agent": f"planlog/{__version__}", "accept-encoding": "identity"},
+                )
+            except (OSError, ImportError, ValueError, httpx2.InvalidURL) as error:
+                raise _unusable(error) from None
         return self._client
 
     async def aclose(self) -> None:
@@ -40,7 +47,17 @@ class Connection:
             await self._client.aclose()
 
 
-async def refusal(response: httpx2.Response) -> ModelError:
+async def whole_body(response: httpx2.Response) -> bytes:
+    """The body of a response that comes in one piece. Raises `ModelError` where it has no end."""
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > BODY_BYTES:
+            raise malformed("a reply that is too large")
+    return bytes(body)
+
+
+async def failure_of(response: httpx2.Response) -> ModelError:
     """What a response that is not 200 means; its text is read as far as it comes in time."""
     body = bytearray()
     with anyio.move_on_after(ERROR_SECONDS):
@@ -53,6 +70,11 @@ async def refusal(response: httpx2.Response) -> ModelError:
             pass
     headers = {name.lower(): value for name, value in response.headers.items()}
     return refused(response.status_code, headers, bytes(body[:ERROR_BYTES]))
+
+
+def _unusable(error: Exception) -> ModelError:
+    hint = "check what the environment says of proxies and certificates (HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE)"
+    return ModelError(f"no connection can be made ({one_line_of(str(error))}); {hint}", code="NO_CONNECTION")
 
 
 def unreachable(error: httpx2.HTTPError, url: str) -> ModelError:

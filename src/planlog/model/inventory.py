@@ -1,19 +1,16 @@
 """Asks providers which models they have."""
 
-from typing import Any
-
 import anyio
 import httpx2
 import msgspec
 
-from planlog.model.connection import Connection, refusal, unreachable
+from planlog.model.connection import Connection, failure_of, unreachable, whole_body
 from planlog.model.model import ModelError
 from planlog.model.providers import Address, dialect_of
 from planlog.model.refusals import malformed, of_provider
 
 SECONDS = 15.0
 """How long one provider may take."""
-BYTES = 1 << 24
 
 
 class _Model(msgspec.Struct):
@@ -38,21 +35,17 @@ async def models_of(address: Address, connection: Connection) -> list[str]:
 
 async def _page(address: Address, connection: Connection) -> list[_Model]:
     url = address.url + address.provider.models_path
-    body = bytearray()
     try:
         async with connection.client().stream("GET", url, headers=dialect_of(address).headers(address.key)) as response:
             if response.status_code != 200:
-                raise await refusal(response)
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > BYTES:
-                    raise malformed("a list of models that has no end")
+                raise await failure_of(response)
+            body = await whole_body(response)
     except httpx2.HTTPError as error:
         raise unreachable(error, url) from None
-    return _decoded(bytes(body)).data or []
+    return _decoded(body).data or []
 
 
-def _decoded(body: Any) -> _Page:
+def _decoded(body: bytes) -> _Page:
     try:
         return msgspec.json.decode(body, type=_Page)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -31,12 +31,13 @@ class Models:
 
     def open(self, text: str | None = None) -> Model:
         """A new instance for one session. Raises `ConfigError`, one line that says what is possible."""
-        kind, colon, name = (text or self._default).partition(":")
+        text = text or self._default
+        kind, colon, name = text.partition(":")
         if kind == SCRIPT and colon and name:
             from planlog.model.scripted import open_script
 
             return open_script(Path(name))
-        address, name = self._choose(kind, name, text or self._default)
+        address, name = self._choose(kind, name, text)
         from planlog.model.remote import RemoteModel
 
         return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
@@ -70,7 +71,7 @@ class Models:
             choices = f"the providers are {', '.join(NAMES)}; script:FILE is a file of replies"
             raise ConfigError(f'"{text}" names no model; a model is provider:model, as in anthropic:NAME; {choices}')
         address = self.address(provider)
-        name = name or (provider.model if address.url == provider.url else "")
+        name = name or (provider.model if address.own_server else "")
         if not name:
             raise ConfigError(f"{kind} has many models; name one as in {kind}:NAME (planlog models {kind} lists them)")
         if not address.is_ready:
@@ -83,7 +84,7 @@ class Models:
         for provider in PROVIDERS:
             if provider.keys and any(self._env.get(key, "").strip() for key in provider.keys):
                 address = self.address(provider)
-                if provider.model and address.url == provider.url:
+                if provider.model and address.own_server:
                     return address, provider.model
                 raise ConfigError(
                     f"no model is chosen; name one with -m {provider.name}:NAME "

@@ -39,7 +39,7 @@ PROVIDERS = (
         ("ANTHROPIC_API_KEY",),
         "claude-opus-5-5",
         "ANTHROPIC_BASE_URL",
-        "/v1/models?limit=1000",
+        models_path="/v1/models?limit=1000",
     ),
     Provider("openai", "openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-5.6", "OPENAI_BASE_URL"),
     Provider(
@@ -55,7 +55,7 @@ PROVIDERS = (
     Provider("openrouter", "chat", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
     Provider("groq", "chat", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",)),
     Provider("xai", "chat", "https://api.x.ai/v1", ("XAI_API_KEY",)),
-    Provider("ollama", "chat", "http://localhost:11434/v1", (), "", "OLLAMA_BASE_URL"),
+    Provider("ollama", "chat", "http://localhost:11434/v1", url_variable="OLLAMA_BASE_URL"),
 )
 NAMES = tuple(provider.name for provider in PROVIDERS)
 
@@ -72,9 +72,14 @@ class Address(msgspec.Struct, frozen=True):
         return f"Address({self.provider.name!r}, {self.url!r})"
 
     @property
+    def own_server(self) -> bool:
+        """Whether the provider's own servers are there, not others that speak as they do."""
+        return self.url == self.provider.url
+
+    @property
     def needs_key(self) -> bool:
         """Whether it cannot be asked without a key: a server of one's own may want none."""
-        return bool(self.provider.keys) and self.url == self.provider.url
+        return bool(self.provider.keys) and self.own_server
 
     @property
     def is_ready(self) -> bool:
@@ -101,12 +106,12 @@ def dialect_of(address: Address) -> "Dialect":
     if address.provider.dialect == "messages":
         from planlog.model.anthropic import AnthropicMessages
 
-        return AnthropicMessages(own_server=address.url == address.provider.url)
+        return AnthropicMessages(own_server=address.own_server)
     from planlog.model.chat.vendors import VENDORS
 
     host = urlsplit(address.url).hostname
     there = next((one.dialect for one in PROVIDERS if urlsplit(one.url).hostname == host), "chat")
-    return VENDORS[there]
+    return VENDORS.get(there, VENDORS["chat"])  # Anthropic understands chat completions too
 
 
 def _checked_key(variable: str, key: str) -> str:
@@ -119,6 +124,7 @@ def _checked_url(variable: str, text: str) -> str:
     try:
         parts = urlsplit(text)
         fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+        fits = fits and not {"?", "#"} & set(text)  # paths are put behind it
     except ValueError:
         fits = False
     if not fits or not text.isascii() or not text.isprintable() or " " in text:

@@ -26,6 +26,8 @@ _NO_MONEY = re.compile(
     r"insufficient[_ ](quota|balance|credits?)|exceeded your current quota|credit balance is too low|billing|payment",
     re.IGNORECASE,
 )
+_NO_KEY = re.compile(r"api[_ ]key not valid|(incorrect|invalid)[_ ]api[_ ]key", re.IGNORECASE)
+"""How Google and xAI refuse a key, with the status of a bad request."""
 _NO_MODEL = re.compile(
     r"model.{0,80}(not found|not exist|does not|not supported)|(unknown|invalid) model", re.IGNORECASE
 )
@@ -47,18 +49,20 @@ _HINTS = {
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """The error of a response that is not 200; `headers` by lower-case name, `body` as far as it was read."""
-    said, code = _words(body)
-    kind = _kind(status, f"{code} {said}")
+    said, codes = _words(body)
+    kind = _kind(status, f"{' '.join(codes)} {said}")
     request_id = headers.get("x-request-id") or headers.get("request-id")
     return _error(kind, said, status, _wish(headers), request_id)
 
 
 def failed_in_stream(error: Any) -> ModelError:
     """The error object that a provider sent in the middle of a reply, whatever its shape."""
-    said, code = _of_object(error)
+    said, codes = _of_object(error)
     number = error.get("code") if isinstance(error, dict) else None
-    status = number if isinstance(number, int) and 400 <= number < 600 else _STATUS_OF.get(code, 500)
-    return _error(_kind(status, f"{code} {said}"), said, status, None, None)
+    status = next((_STATUS_OF[code] for code in codes if code in _STATUS_OF), 500)
+    if isinstance(number, int) and 400 <= number < 600:
+        status = number
+    return _error(_kind(status, f"{' '.join(codes)} {said}"), said, status, None, None)
 
 
 def malformed(what: str) -> ModelError:
@@ -108,11 +112,13 @@ def one_line_of(text: str) -> str:
 
 _STATUS_OF = {
     "authentication_error": 401,
+    "invalid_api_key": 401,
     "permission_error": 403,
     "not_found_error": 404,
     "request_too_large": 413,
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
     "invalid_request_error": 400,
     "billing_error": 402,
     "api_error": 500,
@@ -126,6 +132,8 @@ def _kind(status: int, said: str) -> str:
         return "CONTEXT_OVERFLOW"
     if status in (400, 402, 403, 429) and (status == 402 or _NO_MONEY.search(said)):
         return "NO_CREDIT"
+    if status == 400 and _NO_KEY.search(said):
+        return "AUTHENTICATION"
     if status in (400, 404) and _NO_MODEL.search(said):
         return "UNKNOWN_MODEL"
     if status >= 500:
@@ -145,30 +153,30 @@ def _error(kind: str, said: str, status: int, retry_after: float | None, request
     )
 
 
-def _words(body: bytes) -> tuple[str, str]:
-    """What an error's body says, and its code, in the shapes of OpenAI, Anthropic, Google, Ollama and FastAPI."""
+def _words(body: bytes) -> tuple[str, list[str]]:
+    """What an error's body says, and its codes, in the shapes of OpenAI, Anthropic, Google, Ollama and FastAPI."""
     try:
         value = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         text = body.decode(errors="replace").lstrip()
         # A page for browsers says nothing that helps here.
-        return ("" if text.startswith("<") else one_line_of(text)), ""
+        return ("" if text.startswith("<") else one_line_of(text)), []
     if isinstance(value, list) and value:
         value = value[0]
     return _of_object(value)
 
 
-def _of_object(value: Any) -> tuple[str, str]:
+def _of_object(value: Any) -> tuple[str, list[str]]:
     if isinstance(value, dict) and isinstance(value.get("error"), dict | str):
         value = value["error"]
     if isinstance(value, str):
-        return one_line_of(value), ""
+        return one_line_of(value), []
     if not isinstance(value, dict):
-        return "", ""
+        return "", []
     message = value.get("message") or value.get("detail") or ""
     said = message if isinstance(message, str) else msgspec.json.encode(message).decode()
-    code = next((word for key in ("code", "type", "status") if isinstance(word := value.get(key), str)), "")
-    return one_line_of(said), code
+    codes = [word for key in ("code", "type", "status") if isinstance(word := value.get(key), str)]
+    return one_line_of(said), codes
 
 
 def _wish(headers: Mapping[str, str]) -> float | None:
@@ -189,5 +197,5 @@ def _seconds(text: str) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

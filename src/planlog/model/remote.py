@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 import anyio
 import httpx2
 
-from planlog.model.connection import Connection, refusal, unreachable
+from planlog.model.connection import Connection, failure_of, unreachable, whole_body
 from planlog.model.model import Chunk, Finish, ModelError, Replay, Request
 from planlog.model.providers import Address, dialect_of
 from planlog.model.refusals import malformed, of_provider
@@ -57,7 +57,7 @@ class RemoteModel:
             raise unreachable(error, url) from None
         try:
             if response.status_code != 200:
-                raise await refusal(response)
+                raise await failure_of(response)
             yield response
         finally:
             with anyio.CancelScope(shield=True):
@@ -85,7 +85,7 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
             async for event in httpx2.EventSource(response, EVENT_BYTES):
                 yield event.data
         elif kind == "application/json":
-            yield await _whole(response)
+            yield (await whole_body(response)).decode(errors="replace")
         else:
             text = f"the provider answers with {kind or 'something'} instead of a stream; check the base URL"
             raise ModelError(text, code="NO_STREAM", status=response.status_code)
@@ -93,15 +93,6 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
         raise malformed(f"an event that is too large ({error})") from None
     except httpx2.HTTPError:
         return
-
-
-async def _whole(response: httpx2.Response) -> str:
-    body = bytearray()
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > EVENT_BYTES:
-            raise malformed("a reply that is too large")
-    return body.decode(errors="replace")
 
 
 async def _await_end(events: AsyncGenerator[str]) -> None:

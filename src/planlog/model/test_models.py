@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from planlog.kernel.errors import ConfigError
+from planlog.model.anthropic import AnthropicMessages
+from planlog.model.chat.vendors import VENDORS
+from planlog.model.model import ModelError
 from planlog.model.models import Models
-from planlog.model.providers import PROVIDERS, address_of, provider_named
+from planlog.model.providers import PROVIDERS, Provider, address_of, dialect_of, provider_named
 from planlog.model.remote import RemoteModel
 
 KEY = "sk-test-0123456789abcdef"
@@ -74,8 +77,12 @@ def test_a_name_that_is_none_is_told_what_names_look_like(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8000/v1", "//host/v1", "ftp://host", "http://", "http://h:x/v1", "http://ho st/", "https://é/"]
-)
+    "url",
+    [
+        "localhost:8000/v1", "//host/v1", "ftp://host", "http://", "http://h:x/v1", "http://ho st/", "https://é/",
+        "https://host/v1?version=1", "https://host/v1#chat",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError) as refused:
         opened("openai:gpt", OPENAI_BASE_URL=url, OPENAI_API_KEY=KEY)
@@ -85,13 +92,49 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
-def test_every_provider_opens_with_its_key_and_shows_it_to_nobody(provider: object) -> None:
-    assert provider in PROVIDERS
-    known = provider_named(getattr(provider, "name", ""))
-    assert known is not None
-    env = dict.fromkeys(known.keys, KEY)
-    model = Models(env).open(f"{known.name}:m")
+def test_every_provider_opens_with_its_key_and_shows_it_to_nobody(provider: Provider) -> None:
+    env = dict.fromkeys(provider.keys, KEY)
+    model = Models(env).open(f"{provider.name}:m")
     assert isinstance(model, RemoteModel)
-    address = address_of(known, env)
+    address = address_of(provider, env)
     assert address.is_ready
     assert KEY not in f"{address!r} {address} {model!r} {vars(model)}"
+
+
+@pytest.mark.parametrize(
+    ("url", "vendor"),
+    [
+        ("https://api.openai.com/v1", "openai"),
+        ("https://api.deepseek.com/v1", "deepseek"),
+        ("https://api.mistral.ai/v1", "mistral"),
+        ("https://api.anthropic.com/v1", "chat"),
+        ("http://localhost:8000/v1", "chat"),
+        ("https://gateway.example/v1", "chat"),
+    ],
+)
+def test_who_is_reached_by_openais_name_is_spoken_to_by_the_host(url: str, vendor: str) -> None:
+    openai = provider_named("openai")
+    assert openai is not None
+    assert dialect_of(address_of(openai, {"OPENAI_BASE_URL": url})) is VENDORS[vendor]
+
+
+def test_only_anthropics_own_server_is_asked_for_what_it_alone_understands() -> None:
+    anthropic = provider_named("anthropic")
+    assert anthropic is not None
+    for env, expected in (({}, True), ({"ANTHROPIC_BASE_URL": "http://localhost:1"}, False)):
+        address = address_of(anthropic, env)
+        assert (address.own_server, address.needs_key) == (expected, expected)
+        assert dialect_of(address) == AnthropicMessages(own_server=expected)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("SSL_CERT_FILE", "/nowhere.pem"), ("ALL_PROXY", "socks5://h:1"), ("HTTPS_PROXY", "odd://h:1")],
+)
+def test_what_the_environment_says_of_connections_and_cannot_be_used_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ModelError, match=r"^no connection can be made \(.+\); check .*SSL_CERT_FILE\)$") as refused:
+        Models({}).connection().client()
+    assert not refused.value.retryable
