@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from planlog.model.anthropic.kept import Thought
 from planlog.model.anthropic.wire import WireBlock, WireDelta, WireEvent, WireUsage, read_event
-from planlog.model.message import Block, Reasoning, Text, ToolCall, Usage
+from planlog.model.message import Block, Reasoning, Text, ToolCall
 from planlog.model.model import (
     BlockEnd,
     BlockStart,
@@ -53,7 +53,7 @@ class MessagesReply:
         self._places = 0
         self._said = 0
         self._thoughts: list[Thought] = []
-        self._usage: dict[str, Any] = {}
+        self._usage = WireUsage()
         self._calls = False
         self._stop = ""
         self._ended = False
@@ -77,18 +77,18 @@ class MessagesReply:
 
     def _on_message(self, event: WireEvent, out: Chunks) -> None:
         if event.message:
-            self._count(event.message.usage)
+            self._usage = self._usage.then(event.message.usage)
 
     def _on_block(self, event: WireEvent, out: Chunks) -> None:
         begun = event.content_block
         if begun is None:
             raise malformed("a block that begins with nothing")
+        self._close(event.index, out)
         if begun.type == "redacted_thinking" and begun.data is not None:
             self._keep({"type": begun.type, "data": begun.data}, out)
         kind = _BLOCKS.get(begun.type)
         if kind is None:  # of a tool of the provider's own, or of a time to come
             return
-        self._close(event.index, out)
         block = self._open[event.index] = _Open(self._places, begun)
         self._places += 1
         out.append(BlockStart(block.place, kind))
@@ -145,7 +145,7 @@ class MessagesReply:
         out.append(Replay({"thoughts": [{"after": one.after, "block": one.block} for one in self._thoughts]}))
 
     def _on_message_delta(self, event: WireEvent, out: Chunks) -> None:
-        self._count(event.usage)
+        self._usage = self._usage.then(event.usage)
         delta = event.delta
         stop = delta.stop_reason if delta else None
         if delta and stop == "refusal":
@@ -166,26 +166,10 @@ class MessagesReply:
         self._ended = True
         for index in list(self._open):
             self._close(index, out)
-        if self._usage:
-            out.append(UsageChunk(self._counted()))
+        if usage := self._usage.counted():
+            out.append(UsageChunk(usage))
         kind = "max-tokens" if self._stop == "max_tokens" else "tool-calls" if self._calls else "stop"
         out.append(Finish(FinishReason(kind)))
-
-    def _count(self, usage: WireUsage | None) -> None:
-        for name in WireUsage.__struct_fields__:
-            if (value := getattr(usage, name, None)) is not None:
-                self._usage[name] = value
-
-    def _counted(self) -> Usage:
-        count = self._usage.get
-        details = count("output_tokens_details")
-        return Usage(
-            count("input_tokens", 0),
-            count("output_tokens", 0),
-            count("cache_read_input_tokens") or None,
-            count("cache_creation_input_tokens") or None,
-            details.thinking_tokens or None if details else None,
-        )
 
 
 def _refusal(delta: WireDelta) -> ModelError:

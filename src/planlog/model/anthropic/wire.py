@@ -3,8 +3,10 @@
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from planlog.log.text import mend_escapes
+from planlog.model.message import Usage
 from planlog.model.refusals import malformed
 
 KNOWN = frozenset(
@@ -36,6 +38,24 @@ class WireUsage(msgspec.Struct):
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     output_tokens_details: WireDetails | None = None
+
+    def then(self, later: "WireUsage | None") -> "WireUsage":
+        """What both tell, and the later one where they differ: counts are of the whole reply so far."""
+        told = {name: getattr(later, name, None) for name in self.__struct_fields__}
+        return replace(self, **{name: value for name, value in told.items() if value is not None})
+
+    def counted(self) -> Usage | None:
+        """See `Usage`; None where nothing was counted."""
+        if self == WireUsage():
+            return None
+        details = self.output_tokens_details
+        return Usage(
+            self.input_tokens or 0,
+            self.output_tokens or 0,
+            self.cache_read_input_tokens or None,
+            self.cache_creation_input_tokens or None,
+            details.thinking_tokens or None if details else None,
+        )
 
 
 class WireMessage(msgspec.Struct):
