@@ -73,6 +73,8 @@ LIBRARIES = (
 )
 Client = tuple[Library, str]
 """A library and a dialect."""
+Figures = dict[str, dict[str, list[float]]]
+KINDS = ("import", "request", "chunk")
 
 
 class Bench:
@@ -125,11 +127,12 @@ class Bench:
             print(f"{client[0].name} {client[1]} is left out: {done.stderr.splitlines()[-1]}")
         return not done.returncode
 
-    def run(self, library: Library, code: str) -> float:
-        """Seconds of `python -c`."""
+    def load(self, library: Library, code: str) -> tuple[float, float]:
+        """Seconds of `python -c` until the code has run, and until the process is gone."""
         start = time.monotonic()
-        subprocess.run([self.python(library), "-c", code], env=self.env, check=True, timeout=120)
-        return time.monotonic() - start
+        command = [self.python(library), "-c", f"{code}\nimport time; print(time.monotonic())"]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=True, timeout=120)
+        return float(done.stdout) - start, time.monotonic() - start
 
 
 def streamed(dialect: str, count: int) -> Reply:
@@ -147,16 +150,20 @@ def _framed(events: Sequence[bytes]) -> Reply:
     return Reply(raw=head + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n")
 
 
-def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, dict[str, list[float]]]:
-    """Raw figures by kind and client: ms of imports and until the request arrived, µs a chunk, MB of memory."""
-    names = {client: f"{client[0].name} {client[1]}" for client in clients}
+def timings(bench: Bench, clients: Sequence[Client], blocks: int, kinds: Sequence[str]) -> Figures:
+    """Raw figures by kind and client: ms of imports, of whole processes, until the request came; µs a chunk; MB."""
     short = {dialect: streamed(dialect, 1) for dialect in ("chat", "messages")}
     long = {dialect: streamed(dialect, CHUNKS) for dialect in ("chat", "messages")}
-    peaks: dict[str, list[float]] = {name: [] for name in names.values()}
+    sides: dict[str, list[float]] = {}
 
-    def first(client: Client) -> float:
+    def load(name: str, library: Library, code: str) -> float:
+        loaded, gone = bench.load(library, code)
+        sides.setdefault(f"process of {name}", []).append(gone * 1e3)
+        return loaded
+
+    def first(name: str, client: Client) -> float:
         start = time.monotonic()
-        peaks[names[client]].append(bench.ask(client, short[client[1]], "--count")["peak"] / 1e3)
+        sides.setdefault(f"peak of {name}", []).append(bench.ask(client, short[client[1]], "--count")["peak"] / 1e3)
         return bench.provider.asked[-1].time - start
 
     def cpu(client: Client) -> float:
@@ -164,17 +171,19 @@ def timings(bench: Bench, clients: Sequence[Client], blocks: int) -> dict[str, d
 
     peek = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     lowest = subprocess.run([bench.python(LIBRARIES[0]), "-c", peek], capture_output=True, text=True, check=True)
-    peaks["pass"] = [int(lowest.stdout) / 1e3]
-    calls: dict[str, Callable[[], float]] = {"import of pass": partial(bench.run, LIBRARIES[0], "pass")}
-    for client, name in names.items():
-        library, dialect = client
-        calls[f"import of {name}"] = partial(bench.run, library, library.imports[dialect])
-        calls[f"request of {name}"] = partial(first, client)
+    sides["peak of pass"] = [int(lowest.stdout) / 1e3]
+    calls: dict[str, Callable[[], float]] = {"import of pass": partial(load, "pass", LIBRARIES[0], "pass")}
+    for library, dialect in clients:
+        name, client = f"{library.name} {dialect}", (library, dialect)
+        calls[f"import of {name}"] = partial(load, name, library, library.imports[dialect])
+        calls[f"request of {name}"] = partial(first, name, client)
         calls[f"chunk of {name}"] = partial(cpu, client)
-    found: dict[str, dict[str, list[float]]] = {"import": {}, "request": {}, "chunk": {}, "peak": peaks}
-    for key, seconds in interleaved(calls, blocks).items():
+    taken = interleaved({key: call for key, call in calls.items() if key.split(" ")[0] in kinds}, blocks)
+    found: Figures = {}
+    for key, some in [*taken.items(), *sides.items()]:
         kind, _, name = key.partition(" of ")
-        found[kind][name] = [one * (1e6 if kind == "chunk" else 1e3) for one in seconds]
+        factor = 1 if key in sides else 1e6 if kind == "chunk" else 1e3
+        found.setdefault(kind, {})[name] = [one * factor for one in some]
     return found
 
 
@@ -200,7 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.experiments.model_libraries", description=__doc__)
     parser.add_argument("--environments", type=Path, help="a folder for virtual environments, one a library")
     parser.add_argument("--quick", action="store_true", help="few rounds, to see that it runs")
-    parser.add_argument("--only", choices=["probes", "timings"])
+    parser.add_argument("--only", nargs="*", choices=[*KINDS, "probes"], default=[*KINDS, "probes"])
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = options.environments or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -208,10 +217,10 @@ def main() -> None:
         sizes = {library.name: bench.install(library) for library in LIBRARIES}
         clients = [(library, dialect) for library in LIBRARIES for dialect in library.imports]
         clients = [client for client in clients if bench.can(client)]
-        figures = timings(bench, clients, 3 if options.quick else 15) if options.only != "probes" else {}
-        if figures:
-            table(sizes, figures)
-        rows = probed(bench, clients) if options.only != "timings" else []
+        kinds = [kind for kind in KINDS if kind in options.only]
+        figures = timings(bench, clients, 3 if options.quick else 15, kinds) if kinds else {}
+        table(sizes, figures)
+        rows = probed(bench, clients) if "probes" in options.only else []
         versions = {library.name: bench.versions(library) for library in LIBRARIES}
     about = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.release()}
     results = Path(__file__).parents[1] / "results"
@@ -223,16 +232,23 @@ def main() -> None:
     print(f"raw figures: {path}")
 
 
-def table(sizes: dict[str, float], figures: dict[str, dict[str, list[float]]]) -> None:
-    """Medians; imports and memory over `python -c pass`."""
-    print(f"{'':22}{'import ms':>10}{'request ms':>11}{'µs a chunk':>11}{'peak MB':>9}{'install MB':>11}")
-    bare = {"import": median(figures["import"]["pass"]), "peak": median(figures["peak"]["pass"])}
-    bare["request"] = bare["import"]
-    print(f"{'python -c pass':22}{bare['import']:10.0f}{bare['request']:11.0f}{'':11}{bare['peak']:9.1f}")
-    for name in figures["chunk"]:
-        over = [median(figures[kind][name]) - bare[kind] for kind in ("import", "request", "peak")]
-        chunk, size = median(figures["chunk"][name]), sizes[name.split(" ")[0]]
-        print(f"{name:22}{over[0]:+10.0f}{over[1]:+11.0f}{chunk:11.1f}{over[2]:+9.1f}{size:11.1f}", flush=True)
+def table(sizes: dict[str, float], figures: Figures) -> None:
+    """Medians; all but those of chunks and installations over `python -c pass`."""
+    heads = {
+        "import": "import ms",
+        "process": "import+exit",
+        "request": "request ms",
+        "chunk": "µs a chunk",
+        "peak": "peak MB",
+    }
+    heads = {kind: head for kind, head in heads.items() if kind in figures}
+    print(f"{'':22}{''.join(f'{head:>13}' for head in heads.values())}{'install MB':>13}")
+    bare = {kind: median(some["pass"]) for kind, some in figures.items() if "pass" in some}
+    print(f"{'python -c pass':22}{''.join(f'{bare[kind]:13.1f}' if kind in bare else ' ' * 13 for kind in heads)}")
+    bare["request"] = bare.get("import", 0.0)
+    for name in dict.fromkeys(name for some in figures.values() for name in some if name != "pass"):
+        values = [median(figures[kind][name]) - bare.get(kind, 0.0) for kind in heads]
+        print(f"{name:22}{''.join(f'{value:13.1f}' for value in values)}{sizes[name.split(' ')[0]]:13.1f}", flush=True)
 
 
 if __name__ == "__main__":
