@@ -23,11 +23,11 @@ def measure(quick: bool) -> list[Row]:
             with Provider([Reply(reply(dialect, "Yes."))]).in_thread() as provider:
                 calls = {"run": _run(dialect, provider, folder), "pass": _pass}
                 taken = interleaved(calls, 5 if quick else 25)
-            over = [seconds * 1000 for seconds in taken["run"]]
-            low, middle, high = statistics.quantiles(over, n=4)
+            runs = [seconds * 1000 for seconds in taken["run"]]
+            low, middle, high = statistics.quantiles(runs, n=4)
             bare = statistics.median(taken["pass"]) * 1000
             detail = f"python -c pass {bare:.1f} ms, quartiles {low:.1f} to {high:.1f}"
-            rows.append(Row(f"run to the provider's socket ({dialect})", middle, 400.0, "ms", detail, {"ms": over}))
+            rows.append(Row(f"run to the provider's socket ({dialect})", middle, 400.0, "ms", detail, {"ms": runs}))
     return rows
 
 

@@ -1,7 +1,6 @@
 """The real program and real dialects: a provider on this machine answers, dies, hangs and refuses."""
 
 import json
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from tests.acceptance.conftest import House
 from tests.acceptance.terminal import Terminal
 from tests.provider import Asked, Provider, Reply, error_reply
 from tests.wire.house import CHECKERS
-from tests.wire.says import DIALECTS, SETTINGS, Dialect, environment, reply
+from tests.wire.says import DIALECTS, SETTINGS, WHO, Dialect, environment, reply
 
 KEY = "sk-very-secret-0123456789abcdef"
 LIST = ("call_1", "todo_write", '{"todos":[{"content":"look around","status":"in_progress"}]}')
@@ -75,7 +74,7 @@ def test_a_real_model_writes_the_plan_runs_a_command_and_answers(
     assert written == [
         "assistant/message", "tool/call", "todo/write", "tool/result", "tool/call", "tool/result", "assistant/message",
     ]  # fmt: skip
-    assert kinds(events, "request/context")[0]["provider"] == {"chat": "openai", "messages": "anthropic"}[dialect]
+    assert kinds(events, "request/context")[0]["provider"] == WHO[dialect]
     keyless(house, done.stdout, done.stderr, json.dumps(events))
 
 
@@ -116,9 +115,8 @@ def test_a_kill_in_mid_stream_leaves_what_was_streamed_and_resume_goes_on(
 def test_a_key_that_is_refused_ends_the_turn_with_one_line(house: House, dialect: Dialect, provider: Provider) -> None:
     provider.queue(error_reply(401, f"invalid key {KEY}"), Reply(reply(dialect, "Welcome.")))
     done = house.planlog("run", *model(dialect), "hi", **env(dialect, provider), PLANLOG_DEBUG="1")
-    who = {"chat": "openai", "messages": "anthropic"}[dialect]
     variable = SETTINGS[dialect][2]
-    said = f"planlog: {who} ({variable}): the provider refuses the key; set another (401: invalid key [key])"
+    said = f"planlog: {WHO[dialect]} ({variable}): the provider refuses the key; set another (401: invalid key [key])"
     assert done.returncode == 1
     assert said in done.stderr.splitlines()
     assert "retrying" not in done.stderr
@@ -195,7 +193,7 @@ def test_the_models_of_a_provider_are_listed_as_they_stand_after_m(
 ) -> None:
     names = {"data": [{"id": "zeta", "object": "model"}, {"id": "models/alpha"}]}
     provider.queue(Reply(json.dumps(names).encode(), kind="application/json"))
-    who = SETTINGS[dialect][0].partition(":")[0]
+    who = WHO[dialect]
     done = house.planlog("models", who, **env(dialect, provider))
     assert (done.returncode, done.stdout.split()) == (0, [f"{who}:alpha", f"{who}:zeta"])
     assert KEY in "".join(provider.asked[0].headers.values())
@@ -204,13 +202,14 @@ def test_the_models_of_a_provider_are_listed_as_they_stand_after_m(
     provider.queue(error_reply(401, f"no {KEY}"))
     done = house.planlog("models", who, **env(dialect, provider))
     assert (done.returncode, KEY in done.stdout + done.stderr) == (1, False)
+    assert done.stdout.startswith(f"{who} ({SETTINGS[dialect][2]}): the provider refuses the key")
 
 
 def test_without_any_key_models_says_which_to_set(house: House) -> None:
-    done = house.planlog("models")
+    done = house.planlog("models", OLLAMA_BASE_URL="http://127.0.0.1:9/v1")
     assert done.returncode == 1
     assert "anthropic: set ANTHROPIC_API_KEY\n" in done.stdout
-    assert "ollama: cannot reach localhost:11434" in done.stdout
+    assert "\nollama: cannot reach 127.0.0.1:9 " in done.stdout
 
 
 def test_the_core_runs_without_the_http_library(house: House) -> None:
@@ -221,4 +220,5 @@ def test_the_core_runs_without_the_http_library(house: House) -> None:
     done = house.planlog("run", "-m", script, "hi", PYTHONPATH=str(blocked))
     assert (done.returncode, done.stdout) == (0, "Hi.\n")
     assert house.planlog("--help", PYTHONPATH=str(blocked)).returncode == 0
-    assert os.environ.get("PYTHONPATH") != str(blocked)
+    wanted = house.planlog("run", "-m", "ollama:m", "hi", PYTHONPATH=str(blocked))
+    assert (wanted.returncode, "somebody wants HTTP" in wanted.stderr) == (1, True)

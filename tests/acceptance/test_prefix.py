@@ -10,7 +10,7 @@ import pytest
 from tests.acceptance.conftest import House
 from tests.acceptance.test_models import check, env, kinds, model
 from tests.provider import Provider, Reply, error_reply
-from tests.wire.says import DIALECTS, Dialect, reply
+from tests.wire.says import DIALECTS, LENGTH, Dialect, reply
 
 CLOSING = len(b"]}")
 """The end of a request's list of messages, where the next request goes on."""
@@ -42,11 +42,10 @@ def test_the_prefix_stays_byte_for_byte_over_thirty_steps(house: House, dialect:
 
     whole = reply(dialect, "I begin to say something that nobody hears the end of.", [("c", "bash", '{"command":"x"}')])
     cut = Reply(whole, cut_after=len(whole) // 2)
-    length = {"chat": "length", "messages": "max_tokens"}[dialect]
     turns: list[tuple[list[Reply], int | None]] = [
         ([listed("in_progress"), *(call(f"echo {n}", "é") for n in range(8)), Reply(reply(dialect, "One."))], None),
         ([call("exit 3"), listed("nonsense"), error_reply(500), call("true"), Reply(reply(dialect, "Two."))], None),
-        ([cut, call("true"), listed("completed", length), Reply(reply(dialect, "Three."))], None),
+        ([cut, call("true"), listed("completed", LENGTH[dialect]), Reply(reply(dialect, "Three."))], None),
         ([call("echo before"), call("touch here; sleep 60")], signal.SIGINT),
         ([call("true"), Reply(reply(dialect, "Four."))], None),
         ([call("true"), call("touch here; sleep 60")], signal.SIGKILL),

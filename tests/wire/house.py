@@ -56,7 +56,7 @@ class WireHouse:
         tools = Tools()
         self.done: list[str] = []
         self.provider = provider
-        self.dialect = dialect
+        self.dialect: Dialect = dialect
         self.sessions = sessions
         self._models = models
         self._agent = Agent(tools, Live(), max_steps=50, policy="auto", first_wait=0.0)

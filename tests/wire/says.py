@@ -14,6 +14,10 @@ SETTINGS: dict[Dialect, tuple[str, str, str]] = {
     "messages": ("anthropic:claude-fake", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
 }
 """What stands after -m, and the variables for address and key."""
+WHO: dict[Dialect, str] = {dialect: name.partition(":")[0] for dialect, (name, _, _) in SETTINGS.items()}
+"""The provider that this is a model of."""
+LENGTH: dict[Dialect, str] = {"chat": "length", "messages": "max_tokens"}
+"""How an answer ends that reached its bound, in the vendor's own word."""
 
 
 def environment(dialect: Dialect, url: str, key: str = "sk-fake-0123456789abcdef") -> dict[str, str]:

@@ -10,10 +10,9 @@ import pytest
 from planlog.agent.event import Completed, EndReason, Failed, MaxTokens
 from tests.provider import Provider, Reply, error_reply
 from tests.wire.house import WireHouse, events_of, wire_house
-from tests.wire.says import DIALECTS, SETTINGS, Dialect, reply
+from tests.wire.says import DIALECTS, LENGTH, SETTINGS, WHO, Dialect, reply
 
 CERTIFICATE = Path(__file__).with_name("self-signed.pem")
-WHO = {"chat": "openai", "messages": "anthropic"}
 CALL = ("id_1", "bash", '{"command":"ls"}')
 
 
@@ -97,7 +96,7 @@ def kinds(events: Sequence[dict[str, Any]], type: str) -> list[dict[str, Any]]:
 async def test_what_will_not_change_is_said_once_and_not_tried_again(
     dialect: Dialect, status: int, message: str, code: str, said: str
 ) -> None:
-    end, events, _house = await turns(dialect, [error_reply(status, message)])
+    end, events, _ = await turns(dialect, [error_reply(status, message)])
     assert isinstance(end, Failed)
     assert (end.error.code, end.error.status, end.error.message) == (code, status, f"{WHO[dialect]}: {said}")
     assert len(kinds(events, "llm/retry")) == 0
@@ -162,7 +161,7 @@ async def test_a_wish_to_wait_is_granted_up_to_a_minute(dialect: Dialect) -> Non
     ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_what_never_gets_better_ends_the_turn_after_five_tries(dialect: Dialect, bad: Reply, code: str) -> None:
-    end, events, _house = await turns(dialect, [bad])
+    end, events, _ = await turns(dialect, [bad])
     assert isinstance(end, Failed)
     assert end.error.code == code
     assert end.error.message.startswith(f"{WHO[dialect]}: ")
@@ -185,8 +184,9 @@ async def test_what_never_gets_better_ends_the_turn_after_five_tries(dialect: Di
             "check the base URL (302)",
         ),
         (Reply(b"<html>nginx</html>", 401, "text/html", hangs=True), "AUTHENTICATION", None),
+        (Reply(b"<html>" * 999, 401, "text/html", then_again=True), "AUTHENTICATION", None),
     ],
-    ids=["a page", "a redirect", "an error that has no end"],
+    ids=["a page", "a redirect", "an error that falls silent", "an error that has no end"],
 )
 async def test_what_is_no_provider_is_told_at_once(dialect: Dialect, bad: Reply, code: str, said: str | None) -> None:
     end, events, _ = await turns(dialect, [bad])
@@ -274,12 +274,11 @@ async def test_arguments_that_do_not_fit_are_told_to_the_model_and_the_turn_goes
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_call_that_the_length_limit_cut_is_never_run(dialect: Dialect) -> None:
-    limit = {"chat": "length", "messages": "max_tokens"}[dialect]
-    cut = reply(dialect, "I list.", [("id_1", "bash", '{"command":"rm -rf /tmp/x')], finish=limit)
+    cut = reply(dialect, "I list.", [("id_1", "bash", '{"command":"rm -rf /tmp/x')], finish=LENGTH[dialect])
     end, _, house = await turns(dialect, [Reply(cut), Reply(reply(dialect, "Shorter."))])
     assert isinstance(end, Completed)
     assert house.done == []
-    end, _events, house = await turns(dialect, [Reply(reply(dialect, "I talk and", finish=limit))])
+    end, _, _ = await turns(dialect, [Reply(reply(dialect, "I talk and", finish=LENGTH[dialect]))])
     assert isinstance(end, MaxTokens)
 
 
@@ -290,6 +289,13 @@ async def test_a_finish_that_nobody_knows_is_an_end(dialect: Dialect) -> None:
     called = Reply(reply(dialect, "", [CALL], finish="fulfilled"))
     end, _, house = await turns(dialect, [called, Reply(reply(dialect, "Done."))])
     assert (type(end), house.done) == (Completed, ['{"command":"ls"}'])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_what_comes_after_the_end_of_an_answer_takes_nothing_from_it(dialect: Dialect) -> None:
+    for more in (b"data: {nope\n\n", b"data: " + b"x" * ((1 << 24) + 2) + b"\n\n"):
+        end, events, _ = await turns(dialect, [Reply(reply(dialect, "Hi.") + more)])
+        assert (type(end), kinds(events, "llm/retry")) == (Completed, [])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

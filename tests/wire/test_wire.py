@@ -1,6 +1,5 @@
 """Byte files in the wire forms that vendors document: served byte by byte, and cut at every offset."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,11 +63,10 @@ async def test_a_reply_means_the_same_byte_by_byte_and_nothing_unless_it_is_whol
         check_whole(name, whole)
         slowly = await told(house, Reply(body, piece=1))
         assert (slowly.end, slowly.answers, slowly.done) == (whole.end, whole.answers, whole.done)
-        was_whole = False
+        is_whole = False
         for offset in range(len(body) + 1):
             story = await told(house, replace(Reply(body, cut_after=offset), chunked=offset % 2 == 0))
             is_whole = not story.retries and name not in NEVER_WHOLE
-            was_whole = is_whole
             if is_whole:
                 assert (story.end, story.answers, story.done) == (whole.end, whole.answers, whole.done), offset
                 continue
@@ -77,10 +75,9 @@ async def test_a_reply_means_the_same_byte_by_byte_and_nothing_unless_it_is_whol
             assert isinstance(story.end, Completed), offset
             assert [content for content, _ in story.answers] == [[{"type": "text", "text": "So be it."}]], offset
             assert story.done == [], offset
-        assert was_whole or name in NEVER_WHOLE
+        assert is_whole or name in NEVER_WHOLE
 
 
 def test_there_are_files_of_both_dialects_and_each_is_small() -> None:
     assert {file.parts[0] for file in FILES} == {"chat", "messages"}
     assert all((HERE / file).stat().st_size < 2500 for file in FILES)
-    assert json.dumps([str(file) for file in FILES])

@@ -16,6 +16,7 @@ from planlog.agent.live import Live
 from planlog.agent.loop import Turn
 from planlog.agent.nesting import NESTING
 from planlog.agent.repair import repair
+from planlog.agent.retry import FIRST_WAIT
 from planlog.kernel.errors import ConfigError
 from planlog.log.header import new_id
 from planlog.log.session import Session
@@ -40,7 +41,7 @@ class Agent:
         *,
         max_steps: int,
         policy: Policy,
-        first_wait: float = 1.0,
+        first_wait: float = FIRST_WAIT,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         if max_steps < 1:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from planlog.agent.event import AbortKind, Policy
 from planlog.agent.live import Live
+from planlog.agent.retry import FIRST_WAIT
 from planlog.log.session import Session
 from planlog.model.model import Model
 from planlog.tools.tool import Tools
@@ -27,4 +28,4 @@ class Desk:
     cwd: Path
     agent: str | None = None
     cancelled_by: AbortKind = "user"
-    first_wait: float = 1.0
+    first_wait: float = FIRST_WAIT

@@ -8,6 +8,8 @@ from planlog.model.model import ModelError
 MAX_TRIES = 5
 """Requests for one answer, the first one included."""
 MAX_EMPTY_RETRIES = 2
+FIRST_WAIT = 1.0
+"""Seconds before the first retry of a request that failed; the next ones double it."""
 MAX_WAIT = 60.0
 """Seconds that one answer may be waited for in all, between its requests."""
 EMPTY = Failure("the model gave an empty reply", "EMPTY_REPLY")
@@ -37,8 +39,8 @@ def describe(error: ModelError) -> Failure:
     return Failure(str(error), error.code, error.status, error.request_id)
 
 
-def after_failure(error: ModelError, tries: Tries, spread: float, first: float = 1.0) -> Wait | Failure:
-    """A wait that doubles from `first` s and is as long as the provider wishes, or the failure that ends the turn.
+def after_failure(error: ModelError, tries: Tries, spread: float, first_wait: float = FIRST_WAIT) -> Wait | Failure:
+    """A wait that doubles from `first_wait` s and is as long as the provider wishes, or the failure that ends the turn.
 
     `spread`, from 0 to 1, keeps many who failed together from coming back together.
     """
@@ -48,7 +50,7 @@ def after_failure(error: ModelError, tries: Tries, spread: float, first: float =
     retry = tries.retries + 1
     if retry >= MAX_TRIES:
         return msgspec.structs.replace(failure, message=f"{failure.message} (gave up after {MAX_TRIES} tries)")
-    backoff = first * 2.0**tries.retries * (1 + spread / 4)
+    backoff = first_wait * 2.0**tries.retries * (1 + spread / 4)
     wish = error.retry_after or 0.0
     delay = max(backoff, wish)
     if tries.waited + delay > MAX_WAIT:

@@ -4,7 +4,7 @@ import msgspec
 
 from planlog.agent.answer import Answer
 from planlog.agent.event import Completed, EndReason, Failed, Failure, MaxTokens
-from planlog.agent.retry import Tries, Wait, after_empty, after_failure
+from planlog.agent.retry import FIRST_WAIT, Tries, Wait, after_empty, after_failure
 from planlog.agent.streak import Streak
 
 
@@ -47,7 +47,7 @@ class End(msgspec.Struct, frozen=True):
 Move = Ask | Wait | RunCalls | RefuseCalls | NextStep | End
 
 
-def next_move(now: Situation, max_steps: int, spread: float = 0.0, first_wait: float = 1.0) -> Move:
+def next_move(now: Situation, max_steps: int, spread: float = 0.0, first_wait: float = FIRST_WAIT) -> Move:
     """The one thing to do now. `spread` is the chance in a retry's delay, from 0 to 1; the first is `first_wait` s."""
     answer = now.answer
     if answer is None:

@@ -15,9 +15,13 @@ from planlog.model.providers import NAMES, PROVIDERS, Provider, provider_named
 
 @dataclass
 class Entry:
-    """One provider; `models` is None where it could not say, and `lack` why not."""
+    """One provider; `models` is None where it could not say, and `lack` why not.
+
+    `default` is the model that is asked where -m names the provider alone, "" where it has to name one.
+    """
 
     provider: Provider
+    default: str = ""
     models: list[str] | None = None
     lack: str = ""
 
@@ -27,7 +31,7 @@ class Entry:
         return {
             "provider": self.provider.name,
             "key": next(iter(self.provider.keys), None),
-            "default": self.provider.model or None,
+            "default": self.default or None,
             "models": names,
             "lack": self.lack or None,
         }
@@ -36,12 +40,13 @@ class Entry:
         """The entry as a person reads it: a model a line, as it stands after -m."""
         name = self.provider.name
         if self.models is None:
-            return [(Span(f"{name}: ", "dim"), Span(self.lack.removeprefix(f"{name}: "), "dim"))]
+            # What a provider says itself begins with its name.
+            return [(Span(self.lack if self.lack.startswith(name) else f"{name}: {self.lack}", "dim"),)]
         if not self.models:
             return [(Span(f"{name}: has no models", "dim"),)]
         return [
-            (Span(f"{name}:{model}"), *([Span("  asked where -m says only the provider", "dim")] if is_default else []))
-            for model, is_default in ((model, model == self.provider.model) for model in self.models)
+            (Span(f"{name}:{model}"), *([Span(f"  -m {name} means this one", "dim")] if model == self.default else []))
+            for model in self.models
         ]
 
 
@@ -60,6 +65,7 @@ async def catalog(models: Models, name: str | None) -> list[Entry]:
 async def _fill(entry: Entry, models: Models) -> None:
     try:
         address = models.address(entry.provider)
+        entry.default = address.default_model
         if not address.is_ready:
             entry.lack = f"set {entry.provider.keys[0]}"
             return

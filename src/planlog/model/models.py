@@ -71,7 +71,7 @@ class Models:
             choices = f"the providers are {', '.join(NAMES)}; script:FILE is a file of replies"
             raise ConfigError(f'"{text}" names no model; a model is provider:model, as in anthropic:NAME; {choices}')
         address = self.address(provider)
-        name = name or (provider.model if address.own_server else "")
+        name = name or address.default_model
         if not name:
             raise ConfigError(f"{kind} has many models; name one as in {kind}:NAME (planlog models {kind} lists them)")
         if not address.is_ready:
@@ -84,8 +84,8 @@ class Models:
         for provider in PROVIDERS:
             if provider.keys and any(self._env.get(key, "").strip() for key in provider.keys):
                 address = self.address(provider)
-                if provider.model and address.own_server:
-                    return address, provider.model
+                if address.default_model:
+                    return address, address.default_model
                 raise ConfigError(
                     f"no model is chosen; name one with -m {provider.name}:NAME "
                     f"(planlog models {provider.name} lists them)"

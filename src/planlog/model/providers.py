@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Provider(msgspec.Struct, frozen=True):
     """`keys` are the variables that may hold its key, the first of them is the one that is named to people.
 
-    `model` is asked where none is named, "" where nothing can be said in advance. `url_variable` may hold another
-    address, of a server that speaks as this provider does.
+    `model` is what its own servers are asked for where none is named, "" where nothing can be said in advance.
+    `url_variable` may hold another address, of a server that speaks as this provider does.
     """
 
     name: str
@@ -75,6 +75,11 @@ class Address(msgspec.Struct, frozen=True):
     def own_server(self) -> bool:
         """Whether the provider's own servers are there, not others that speak as they do."""
         return self.url == self.provider.url
+
+    @property
+    def default_model(self) -> str:
+        """The model that is asked where none is named, "" where one has to be: nobody knows what another server has."""
+        return self.provider.model if self.own_server else ""
 
     @property
     def needs_key(self) -> bool:

@@ -4,7 +4,7 @@ Nothing is tried twice here: whether a request is made again is the loop's to de
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 import anyio
 import httpx2
@@ -96,6 +96,6 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
 
 
 async def _await_end(events: AsyncGenerator[str]) -> None:
-    with anyio.move_on_after(PARTING_SECONDS):
+    with anyio.move_on_after(PARTING_SECONDS), suppress(ModelError):  # the answer is whole, whatever follows it
         async for _ in events:
             pass

@@ -35,4 +35,4 @@ def command(program: "TerminalProgram", provider: str | None, as_json: bool) -> 
                 program.write(entry.lines())
         return 0 if any(entry.models is not None for entry in entries) else 1
 
-    return program.run(task, roles=("event", "fold", "service", "tool"))
+    return program.run(task, roles=("event", "fold", "service"))

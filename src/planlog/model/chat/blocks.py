@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 
-class Said:
+class GrowingText:
     """A block of text or thinking that is still growing."""
 
     def __init__(self, kind: Literal["text", "reasoning"], index: int) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from planlog.model.chat.blocks import GrowingCall, Said, argument_text
+from planlog.model.chat.blocks import GrowingCall, GrowingText, argument_text
 from planlog.model.chat.details import Detail, merged, words
 from planlog.model.chat.kept import Kept, ReasoningName
 from planlog.model.chat.wire import CallPiece, Choice, ContentPart, Delta, read_part
@@ -41,7 +41,7 @@ class ChatReply:
 
     def __init__(self) -> None:
         self._blocks = 0
-        self._said: Said | None = None
+        self._said: GrowingText | None = None
         self._calls: list[GrowingCall] = []
         self._by_index: dict[int, GrowingCall] = {}
         self._usage: Usage | None = None
@@ -144,7 +144,7 @@ class ChatReply:
         said = self._said
         if said is None or said.kind != kind:
             self._close(out)
-            said = self._said = Said(kind, self._new_block())
+            said = self._said = GrowingText(kind, self._new_block())
             out.append(BlockStart(said.index, kind))
         said.parts.append(text)
         out.append(TextDelta(said.index, text) if kind == "text" else ReasoningDelta(said.index, text))
