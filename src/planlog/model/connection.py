@@ -83,7 +83,7 @@ def unreachable(error: httpx2.HTTPError, url: str) -> ModelError:
     host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
     causes = _causes(error)
     said = one_line_of(next((str(cause) for cause in reversed(causes) if str(cause)), type(error).__name__))
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+    if isinstance(error, httpx2.ConnectError) and any(isinstance(cause, ssl.SSLError) for cause in causes):
         hint = "check the base URL, the clock and the system's certificates (SSL_CERT_FILE names others)"
         return ModelError(f"no safe connection to {host} ({said}); {hint}", code="TLS_FAILED")
     if isinstance(error, httpx2.ConnectTimeout):

@@ -7,7 +7,6 @@ import pytest
 from planlog.kernel.errors import ConfigError
 from planlog.model.anthropic import AnthropicMessages
 from planlog.model.chat.vendors import VENDORS
-from planlog.model.model import ModelError
 from planlog.model.models import Models
 from planlog.model.providers import PROVIDERS, Provider, address_of, dialect_of, provider_named
 from planlog.model.remote import RemoteModel
@@ -125,16 +124,3 @@ def test_only_anthropics_own_server_is_asked_for_what_it_alone_understands() -> 
         address = address_of(anthropic, env)
         assert (address.own_server, address.needs_key) == (expected, expected)
         assert dialect_of(address) == AnthropicMessages(own_server=expected)
-
-
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [("SSL_CERT_FILE", "/nowhere.pem"), ("ALL_PROXY", "socks5://h:1"), ("HTTPS_PROXY", "odd://h:1")],
-)
-def test_what_the_environment_says_of_connections_and_cannot_be_used_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
-    monkeypatch.setenv(variable, value)
-    with pytest.raises(ModelError, match=r"^no connection can be made \(.+\); check .*SSL_CERT_FILE\)$") as refused:
-        Models({}).connection().client()
-    assert not refused.value.retryable
