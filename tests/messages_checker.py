@@ -15,8 +15,7 @@ Json = dict[str, Any]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ID = re.compile(r"[a-zA-Z0-9_-]+")
-OPTIONS = {"model", "max_tokens", "stream", "cache_control", "thinking", "output_config", "system", "tools", "messages"}
-THINKING = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+OPTIONS = {"model", "max_tokens", "stream", "cache_control", "output_config", "system", "tools", "messages"}
 EFFORTS = {"low", "medium", "high", "xhigh", "max"}
 BLOCKS = {
     "text": {"text"},
@@ -57,8 +56,6 @@ def _option_faults(request: Json) -> Iterator[str]:
         yield "no stream is asked for"
     if "output_config" in request and request["output_config"].get("effort") not in EFFORTS:
         yield "an effort that is not known"
-    if request.get("thinking", THINKING) != THINKING:
-        yield "a way to think that is not known"
     for block in request.get("system", []):
         if block.get("type") != "text" or not block.get("text", "").strip():
             yield "the system prompt is not text"
@@ -152,10 +149,13 @@ def _result_faults(where: str, content: list[Json], owed: list[str]) -> Iterator
             yield f"{where}: a result says nothing"
 
 
-def _breakpoints(value: Any) -> int:
-    if isinstance(value, dict):
-        return ("cache_control" in value) + sum(map(_breakpoints, value.values()))
-    return sum(map(_breakpoints, value)) if isinstance(value, list) else 0
+def _breakpoints(request: Json) -> int:
+    """Those on the request itself, the system prompt, tools and blocks, not what is named so inside of them."""
+    system = request.get("system")
+    places = [request, *(system if isinstance(system, list) else []), *(request.get("tools") or [])]
+    for message in request.get("messages") or []:
+        places += message.get("content") if isinstance(message.get("content"), list) else []
+    return sum("cache_control" in place for place in places)
 
 
 def _extra(value: Json, known: set[str], where: str) -> Iterator[str]:

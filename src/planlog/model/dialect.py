@@ -34,6 +34,6 @@ class Dialect(Protocol):
         """The request as JSON. A longer conversation begins with the same bytes as a shorter one, but for its end."""
         ...
 
-    def decoder(self) -> Decoder:
-        """For one reply."""
+    def decoder(self, body: bytes) -> Decoder:
+        """For the reply to the request `body`."""
         ...

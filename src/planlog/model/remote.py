@@ -39,14 +39,14 @@ class RemoteModel:
     async def stream(self, request: Request) -> AsyncIterator[AsyncGenerator[Chunk | Replay]]:
         """See `Model`; what fails says which provider it was, and never its key."""
         try:
-            async with self._response(request) as response, aclosing(self._chunks(response)) as chunks:
+            body = self._dialect.body(self.name, self.provider, request)
+            async with self._response(body) as response, aclosing(self._chunks(response, body)) as chunks:
                 yield chunks
         except ModelError as error:
             raise of_provider(error, self._address) from None
 
     @asynccontextmanager
-    async def _response(self, request: Request) -> AsyncIterator[httpx2.Response]:
-        body = self._dialect.body(self.name, self.provider, request)
+    async def _response(self, body: bytes) -> AsyncIterator[httpx2.Response]:
         headers = {"content-type": "application/json", "accept": "text/event-stream"}
         headers |= self._dialect.headers(self._address.key)
         url = self._address.url + self._dialect.path
@@ -63,9 +63,9 @@ class RemoteModel:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
-    async def _chunks(self, response: httpx2.Response) -> AsyncGenerator[Chunk | Replay]:
+    async def _chunks(self, response: httpx2.Response, body: bytes) -> AsyncGenerator[Chunk | Replay]:
         """What the reply says. A connection that breaks is an end like any other: the decoder knows a good one."""
-        decoder = self._dialect.decoder()
+        decoder = self._dialect.decoder(body)
         async with aclosing(_events(response)) as events:
             async for data in events:
                 for chunk in decoder.take(data):

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from planlog.model.anthropic.binding import BETA
 from planlog.model.anthropic.reply import MessagesReply
 from planlog.model.model import Request
 
@@ -15,16 +14,12 @@ class AnthropicMessages(msgspec.Struct, frozen=True):
     path: str = "/v1/messages"
 
     own_server: bool = True
-    """Whether the server is Anthropic's. Others that speak as it does may refuse what only it is known to understand:
-    a cache breakpoint that it moves by itself, and that thinking be left out rather than refused."""
+    """Whether the server is Anthropic's. Others that speak as it does may refuse what only it is known to understand: a
+    cache breakpoint that it moves by itself."""
 
     def headers(self, key: str) -> dict[str, str]:
         """A key of its own name; none for servers without keys."""
-        return {
-            "anthropic-version": VERSION,
-            **({"anthropic-beta": BETA} if self.own_server else {}),
-            **({"x-api-key": key} if key else {}),
-        }
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
     def body(self, model: str, provider: str, request: Request) -> bytes:
         """See `Dialect`: what does not change from request to request comes first, then the messages."""
@@ -32,6 +27,8 @@ class AnthropicMessages(msgspec.Struct, frozen=True):
 
         return body_of(model, provider, request, own_server=self.own_server)
 
-    def decoder(self) -> MessagesReply:
-        """For one reply."""
-        return MessagesReply()
+    def decoder(self, body: bytes) -> MessagesReply:
+        """For the reply to that request."""
+        from planlog.model.anthropic.kept import binding_of
+
+        return MessagesReply(binding_of(body))

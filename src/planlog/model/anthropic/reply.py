@@ -1,9 +1,11 @@
 """Reads a reply as it arrives: blocks begin, grow and end, and become chunks."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from planlog.model.anthropic.kept import Thought
+from msgspec import json, to_builtins
+
+from planlog.model.anthropic.kept import Kept, Redacted, Thinking, Thought
 from planlog.model.anthropic.wire import WireBlock, WireDelta, WireEvent, WireUsage, read_event
 from planlog.model.message import Block, Reasoning, Text, ToolCall
 from planlog.model.model import (
@@ -48,7 +50,9 @@ class MessagesReply:
     window fails, for nothing can follow it; `pause_turn` comes only where the provider runs tools of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bound_to: str) -> None:
+        """`bound_to` is the digest of the request."""
+        self._bound_to = bound_to
         self._open: dict[int, _Open] = {}
         self._places = 0
         self._said = 0
@@ -60,7 +64,8 @@ class MessagesReply:
 
     def take(self, data: str) -> Chunks:
         """See `Decoder`."""
-        event = read_event(data) if data.strip() and not self._ended else None
+        # Some servers that also speak as OpenAI does end every stream as OpenAI would.
+        event = None if self._ended or data.strip() in ("", "[DONE]") else read_event(data)
         out: Chunks = []
         if event is not None and (handle := _HANDLE.get(event.type)):
             handle(self, event, out)
@@ -79,13 +84,21 @@ class MessagesReply:
         if event.message:
             self._usage = self._usage.then(event.message.usage)
 
+    def _on_whole_message(self, event: WireEvent, out: Chunks) -> None:
+        for index, block in enumerate(event.content or ()):
+            self._on_block(WireEvent(event.type, index, content_block=block), out)
+            self._close(index, out)
+        delta = WireDelta(stop_reason=event.stop_reason, stop_details=event.stop_details)
+        self._on_message_delta(WireEvent(event.type, delta=delta, usage=event.usage), out)
+        self._on_message_end(event, out)
+
     def _on_block(self, event: WireEvent, out: Chunks) -> None:
         begun = event.content_block
         if begun is None:
             raise malformed("a block that begins with nothing")
         self._close(event.index, out)
-        if begun.type == "redacted_thinking" and begun.data is not None:
-            self._keep({"type": begun.type, "data": begun.data}, out)
+        if begun.type == "redacted_thinking" and begun.data:
+            self._keep(Redacted(begun.data), out)
         kind = _BLOCKS.get(begun.type)
         if kind is None:  # of a tool of the provider's own, or of a time to come
             return
@@ -103,7 +116,8 @@ class MessagesReply:
         block, delta = self._open.get(event.index), event.delta
         if block is None or delta is None:
             return
-        block.signature += delta.signature or ""
+        if delta.type == "signature_delta":
+            block.signature += delta.signature or ""
         self._grow(block, _more(block.begun.type, delta), out)
 
     def _grow(self, block: _Open, text: str, out: Chunks) -> None:
@@ -134,15 +148,16 @@ class MessagesReply:
             self._said += bool(text.strip())
         elif begun.type == "thinking":
             whole = Reasoning(text)
-            if block.signature:
-                self._keep({"type": "thinking", "thinking": text, "signature": block.signature}, out)
+            # A NUL would be refused, and without it the signature does not hold.
+            if block.signature and "\0" not in text:
+                self._keep(Thinking(text, block.signature), out)
         else:
             whole = ToolCall(begun.id or "", begun.name or "", text)
         out.append(BlockEnd(block.place, whole))
 
-    def _keep(self, block: dict[str, Any], out: Chunks) -> None:
+    def _keep(self, block: Thinking | Redacted, out: Chunks) -> None:
         self._thoughts.append(Thought(self._said, block))
-        out.append(Replay({"thoughts": [{"after": one.after, "block": one.block} for one in self._thoughts]}))
+        out.append(Replay(to_builtins(Kept(self._bound_to, self._thoughts))))
 
     def _on_message_delta(self, event: WireEvent, out: Chunks) -> None:
         self._usage = self._usage.then(event.usage)
@@ -176,22 +191,33 @@ def _refusal(delta: WireDelta) -> ModelError:
     """A conversation that keeps what was refused goes on being refused, whatever is said then
     (platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals)."""
     text = "the model refuses to answer this; ask another model with -m, or begin a new session"
-    why = delta.stop_details.explanation if delta.stop_details else None
-    return ModelError(f"{text} ({one_line_of(why)})" if why else text, code="REFUSAL")
+    details = delta.stop_details
+    why = details.get("explanation") if isinstance(details, dict) else None
+    return ModelError(f"{text} ({one_line_of(why)})" if isinstance(why, str) and why else text, code="REFUSAL")
 
 
 def _object(raw: bytes) -> str:
-    """A call's input where it came at the beginning; "" where it is yet to come."""
+    """A call's input where it came at the beginning, perhaps as a string that holds it; "" where it is yet to come."""
     text = raw.decode().strip()
+    if text.startswith('"'):
+        text = str(json.decode(text))
     return text if text.startswith("{") and text != "{}" else ""
 
 
 def _more(kind: str, delta: WireDelta) -> str:
-    """What the delta adds to a block of that kind."""
-    return {"text": delta.text, "thinking": delta.thinking}.get(kind, delta.partial_json) or ""
+    """What the delta adds to a block of that kind; those of a time to come add nothing."""
+    match kind, delta.type:
+        case "text", "text_delta":
+            return delta.text or ""
+        case "thinking", "thinking_delta":
+            return delta.thinking or ""
+        case "tool_use", "input_json_delta":
+            return delta.partial_json or ""
+    return ""
 
 
 _HANDLE: Mapping[str, Callable[[MessagesReply, WireEvent, Chunks], None]] = {
+    "message": MessagesReply._on_whole_message,
     "message_start": MessagesReply._on_message,
     "content_block_start": MessagesReply._on_block,
     "content_block_delta": MessagesReply._on_delta,

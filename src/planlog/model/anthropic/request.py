@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from planlog.model.anthropic.binding import LENIENT, binds_thinking
-from planlog.model.anthropic.kept import kept_of
+from planlog.model.anthropic.kept import CLOSING, Binding, is_own, thoughts_of
 from planlog.model.call_ids import CallIds
 from planlog.model.message import Block, Image, Message, Text, ToolCall, ToolResult
 from planlog.model.model import Request
@@ -25,22 +24,67 @@ _IDS = r"[a-zA-Z0-9_-]{1,64}"
 
 def body_of(model: str, provider: str, request: Request, *, own_server: bool) -> bytes:
     """The request as JSON, deterministic to the byte."""
-    body: Json = {"model": model, "max_tokens": request.max_tokens or MAX_TOKENS, "stream": True}
+    body: Json = {"model": model, "max_tokens": request.max_tokens or MAX_TOKENS}
+    if request.effort is not None:
+        body["output_config"] = {"effort": request.effort}
+    body["stream"] = True
     if own_server:
         # The server moves this breakpoint to the last block of each request, so no byte of an earlier message changes.
         # It takes one of 4 places and goes with others (platform.claude.com/docs/en/build-with-claude/prompt-caching).
         body["cache_control"] = EPHEMERAL
-        if binds_thinking(model):
-            body["thinking"] = LENIENT
-    if request.effort is not None:
-        body["output_config"] = {"effort": request.effort}
     if request.tools:
         body["tools"] = [_tool(definition) for definition in request.tools]
     if request.system:
         # The cache holds tools before the system prompt, so this breakpoint is for both.
         body["system"] = [{"type": "text", "text": request.system, "cache_control": EPHEMERAL}]
-    body["messages"] = _messages(model, provider, request)
-    return msgspec.json.encode(body)
+    body["messages"] = []
+    writing = _Writing(msgspec.json.encode(body).removesuffix(CLOSING))
+    ids = CallIds(_IDS)
+    for message in request.messages:
+        if message.role == "assistant":
+            writing.say("assistant", _answer(message, is_own(message, provider, model), writing, ids))
+        else:
+            writing.say("user", _said(message, ids))
+    return writing.whole()
+
+
+class _Writing:
+    """Roles take turns: whatever is said to the model between two answers is one message, results first."""
+
+    def __init__(self, start: bytes) -> None:
+        """`start` is the request up to its first message."""
+        self._parts = [start]
+        self._binding = Binding(start)
+        self._role = ""
+        self._content: list[Json] = []
+
+    def say(self, role: str, content: list[Json]) -> None:
+        """More of the conversation."""
+        if role != self._role:
+            self._end_message()
+            self._role = role
+        self._content += content
+
+    def bound_to(self) -> str:
+        """The digest of the request that ends here, "" where none could: the model spoke last."""
+        if self._role == "assistant":
+            return ""
+        self._end_message()
+        return self._binding.digest()
+
+    def whole(self) -> bytes:
+        """The request."""
+        self._end_message()
+        return b"".join([*self._parts, CLOSING])
+
+    def _end_message(self) -> None:
+        if not self._content:
+            return
+        written = msgspec.json.encode({"role": self._role, "content": self._content})
+        for part in (b"," if len(self._parts) > 1 else b"", written):
+            self._parts.append(part)
+            self._binding.add(part)
+        self._role, self._content = "", []
 
 
 def _tool(definition: Json) -> Json:
@@ -51,25 +95,11 @@ def _tool(definition: Json) -> Json:
     }
 
 
-def _messages(model: str, provider: str, request: Request) -> list[Json]:
-    """Roles take turns: whatever is said to the model between two answers is one message, results first."""
-    written: list[Json] = []
-    ids = CallIds(_IDS)
-    for message in request.messages:
-        content = _answer(message, provider, model, ids) if message.role == "assistant" else _said(message, ids)
-        if written and written[-1]["role"] == message.role:
-            written[-1]["content"] += content
-        else:
-            written.append({"role": message.role, "content": content})
-    return written
-
-
-def _answer(message: Message, provider: str, model: str, ids: CallIds) -> list[Json]:
+def _answer(message: Message, own: bool, writing: _Writing, ids: CallIds) -> list[Json]:
     """What the model said, with its thoughts where they stood; of another model only what it said."""
-    kept = kept_of(message, provider, model)
-    blocks = [block for block in (_answered(block, kept is not None, ids) for block in message.content) if block]
-    for thought in reversed(kept.thoughts if kept else []):
-        blocks.insert(thought.after, thought.block)
+    blocks = [block for block in (_answered(block, own, ids) for block in message.content) if block]
+    for thought in reversed(thoughts_of(message, writing.bound_to()) if own else []):
+        blocks.insert(thought.after, msgspec.to_builtins(thought.block))
     return _rounded_off(blocks)
 
 

@@ -47,7 +47,7 @@ def events(body: bytes) -> list[str]:
 
 def heard(data: Iterable[str]) -> tuple[list[Chunk | Replay], ModelError | None]:
     """Every chunk until the end, and how it failed if it did."""
-    reply = MessagesReply()
+    reply = MessagesReply("digest")
     chunks: list[Chunk | Replay] = []
     try:
         for one in data:
@@ -82,8 +82,12 @@ def begin(index: int, kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **fields}}
 
 
+DELTAS = {"text": "text", "thinking": "thinking", "signature": "signature", "partial_json": "input_json"}
+
+
 def more(index: int, **fields: Any) -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": index, "delta": fields}
+    kind = next((f"{name}_delta" for field, name in DELTAS.items() if field in fields), "")
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
 
 
 def over(index: int) -> dict[str, Any]:
@@ -154,7 +158,7 @@ def test_thinking_and_then_text() -> None:
             '{"type":"block-start","index":0,"blockType":"reasoning"}',
             '{"type":"reasoning-delta","index":0,"text":"Who asks?"}',
             '{"type":"reasoning-delta","index":0,"text":" A person."}',
-            '{"state":{"thoughts":[{"after":0,"block":{"type":"thinking","thinking":"Who asks? A person.","signature":"Eq8BCkYIBx=="}}]}}',
+            '{"state":{"bound_to":"digest","thoughts":[{"after":0,"block":{"type":"thinking","thinking":"Who asks? A person.","signature":"Eq8BCkYIBx=="}}]}}',
             '{"type":"block-end","index":0,"block":{"type":"reasoning","text":"Who asks? A person."}}',
             '{"type":"block-start","index":1,"blockType":"text"}',
             '{"type":"text-delta","index":1,"text":"Hello, person."}',
@@ -169,11 +173,11 @@ def test_two_thoughts_in_a_row_of_which_one_is_not_shown_and_a_call_in_pieces() 
     assert lines("omitted-thinking-call") == snapshot(
         [
             '{"type":"block-start","index":0,"blockType":"reasoning"}',
-            '{"state":{"thoughts":[{"after":0,"block":{"type":"thinking","thinking":"","signature":"EoYCCkgIDB=="}}]}}',
+            '{"state":{"bound_to":"digest","thoughts":[{"after":0,"block":{"type":"thinking","thinking":"","signature":"EoYCCkgIDB=="}}]}}',
             '{"type":"block-end","index":0,"block":{"type":"reasoning","text":""}}',
             '{"type":"block-start","index":1,"blockType":"reasoning"}',
             '{"type":"reasoning-delta","index":1,"text":"A list first."}',
-            '{"state":{"thoughts":[{"after":0,"block":{"type":"thinking","thinking":"","signature":"EoYCCkgIDB=="}},{"after":0,"block":{"type":"thinking","thinking":"A list first.","signature":"CAISiAI=="}}]}}',
+            '{"state":{"bound_to":"digest","thoughts":[{"after":0,"block":{"type":"thinking","thinking":"","signature":"EoYCCkgIDB=="}},{"after":0,"block":{"type":"thinking","thinking":"A list first.","signature":"CAISiAI=="}}]}}',
             '{"type":"block-end","index":1,"block":{"type":"reasoning","text":"A list first."}}',
             '{"type":"block-start","index":2,"blockType":"tool-call"}',
             '{"type":"tool-call-delta","index":2,"id":"toolu_01A","name":"todo_write"}',
@@ -191,7 +195,7 @@ def test_two_thoughts_in_a_row_of_which_one_is_not_shown_and_a_call_in_pieces() 
 def test_a_redacted_thought_is_kept_and_nothing_is_said_of_it() -> None:
     assert lines("redacted-two-calls") == snapshot(
         [
-            '{"state":{"thoughts":[{"after":0,"block":{"type":"redacted_thinking","data":"EmwKAhgBEgy3va=="}}]}}',
+            '{"state":{"bound_to":"digest","thoughts":[{"after":0,"block":{"type":"redacted_thinking","data":"EmwKAhgBEgy3va=="}}]}}',
             '{"type":"block-start","index":0,"blockType":"text"}',
             '{"type":"text-delta","index":0,"text":"Both."}',
             '{"type":"block-end","index":0,"block":{"type":"text","text":"Both."}}',
@@ -344,9 +348,52 @@ def test_a_thought_without_its_signature_is_not_kept_since_it_would_be_refused()
 
 
 def test_thinking_is_known_before_the_end_since_an_answer_may_be_cancelled() -> None:
-    reply = MessagesReply()
+    reply = MessagesReply("digest")
     reply.take(json.dumps(begin(0, "thinking", thinking="Hm.", signature="s")))
     assert thoughts(reply.take(json.dumps(over(0)))) == [(0, {"type": "thinking", "thinking": "Hm.", "signature": "s"})]
+
+
+def test_what_a_time_to_come_brings_is_left_out() -> None:
+    odd = [
+        begin(0, "future", data={"a": 1}, text=7),
+        more(0, text=7),
+        {**more(0), "delta": {"type": "hum", "text": {}}},
+        over(0),
+    ]
+    inside = [
+        begin(1, "text", text=""),
+        {**more(1), "delta": {"type": "hum_delta", "text": "no"}},
+        more(1, text="Yes."),
+        over(1),
+    ]
+    chunks = said(*odd, *inside, stop("end_turn"), CLOSE)
+    assert [chunk.block for chunk in chunks if isinstance(chunk, BlockEnd)] == [Text("Yes.")]
+
+
+def test_a_thought_with_a_nul_in_it_is_not_kept_since_neither_it_nor_its_signature_would_hold() -> None:
+    chunks = said(begin(0, "thinking", thinking="a\0b", signature="s"), over(0), *TEXT, stop("end_turn"), CLOSE)
+    assert thoughts(chunks) == []
+
+
+def test_a_stream_may_end_as_openais_do() -> None:
+    chunks, error = heard([*(json.dumps(part) for part in (*TEXT, stop("end_turn"))), "[DONE]"])
+    assert (finish(chunks), error) == (["stop"], None)
+
+
+def test_a_reply_in_one_piece_says_the_same() -> None:
+    content = [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "Yes."},
+        {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}},
+    ]
+    usage = {"input_tokens": 3, "output_tokens": 4}
+    whole = {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": usage}
+    chunks = said(whole)
+    assert calls(chunks) == [("1", "f", '{"a": 1}')]
+    assert thoughts(chunks) == [(0, content[0])]
+    assert TextDelta(1, "Yes.") in chunks
+    assert UsageChunk(Usage(3, 4)) in chunks
+    assert finish(chunks) == ["tool-calls"]
 
 
 # --- ends
@@ -373,7 +420,7 @@ def test_an_end_without_its_reason_may_be_better_next_time() -> None:
 
 
 def test_nothing_counts_after_the_end() -> None:
-    reply = MessagesReply()
+    reply = MessagesReply("digest")
     for part in (*TEXT, stop("end_turn")):
         assert finish(reply.take(json.dumps(part))) == []
     assert finish(reply.take(json.dumps(CLOSE))) == ["stop"]

@@ -15,7 +15,7 @@ from tests import messages_checker
 
 from planlog.agent.conversation import valid_messages
 from planlog.model.anthropic import AnthropicMessages
-from planlog.model.anthropic.binding import BETA, LENIENT
+from planlog.model.anthropic.kept import binding_of
 from planlog.model.message import (
     Block,
     Image,
@@ -88,8 +88,24 @@ EVERYTHING = (
 
 
 def body(messages: Sequence[Message] = EVERYTHING, model: str = MODEL, own_server: bool = True, **fields: Any) -> bytes:
-    request = msgspec.structs.replace(Request("Be good.", messages, TOOLS), **fields)
-    return AnthropicMessages(own_server=own_server).body(model, "anthropic", request)
+    """A request whose thoughts are bound to what stands before them, as they were when they were thought."""
+    dialect = AnthropicMessages(own_server=own_server)
+    bound: list[Message] = []
+    for message in messages:
+        if message.role == "assistant":
+            asked = msgspec.structs.replace(Request("Be good.", bound, TOOLS), **fields)
+            message = bound_to(message, binding_of(dialect.body(model, "anthropic", asked)))
+        bound.append(message)
+    return dialect.body(model, "anthropic", msgspec.structs.replace(Request("Be good.", bound, TOOLS), **fields))
+
+
+def bound_to(message: Message, digest: str) -> Message:
+    """The answer as it was kept behind a request with that digest."""
+    source = message.source
+    if not isinstance(source, ModelSource) or not isinstance(source.replay_state, dict):
+        return message
+    state = {**source.replay_state, "bound_to": digest}
+    return msgspec.structs.replace(message, source=msgspec.structs.replace(source, replay_state=state))
 
 
 def sent(*messages: Message) -> list[Json]:
@@ -107,7 +123,7 @@ def answered(*content: Block, **fields: Any) -> list[Json]:
 def test_a_whole_request() -> None:
     kept = EVERYTHING[:6]
     assert body(kept, max_tokens=900, effort="high", tools=TOOLS[:1]).decode() == snapshot(
-        '{"model":"claude-opus-5-5","max_tokens":900,"stream":true,"cache_control":{"type":"ephemeral"},"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"output_config":{"effort":"high"},"tools":[{"name":"bash","description":"Runs a command.","input_schema":{"type":"object","properties":{"rows":{"type":"array","items":{"type":"string"}}}}}],"system":[{"type":"text","text":"Be good.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Begin.\\n[an image, which cannot be shown here]\\nPlease."}]},{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s1"},{"type":"thinking","thinking":"","signature":"s2"},{"type":"text","text":"First."},{"type":"tool_use","id":"toolu_1","name":"bash","input":{"rows":["é",1.0]}},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"toolu_2","name":"bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"one\\ntwo"},{"type":"tool_result","tool_use_id":"toolu_2","content":"[an image, which cannot be shown here]","is_error":true}]},{"role":"assistant","content":[{"type":"text","text":"Now."}]},{"role":"user","content":[{"type":"text","text":"Go on."}]}]}'
+        '{"model":"claude-opus-5-5","max_tokens":900,"output_config":{"effort":"high"},"stream":true,"cache_control":{"type":"ephemeral"},"tools":[{"name":"bash","description":"Runs a command.","input_schema":{"type":"object","properties":{"rows":{"type":"array","items":{"type":"string"}}}}}],"system":[{"type":"text","text":"Be good.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Begin.\\n[an image, which cannot be shown here]\\nPlease."}]},{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s1"},{"type":"thinking","thinking":"","signature":"s2"},{"type":"text","text":"First."},{"type":"tool_use","id":"toolu_1","name":"bash","input":{"rows":["é",1.0]}},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"toolu_2","name":"bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"one\\ntwo"},{"type":"tool_result","tool_use_id":"toolu_2","content":"[an image, which cannot be shown here]","is_error":true}]},{"role":"assistant","content":[{"type":"text","text":"Now."}]},{"role":"user","content":[{"type":"text","text":"Go on."}]}]}'
     )
 
 
@@ -140,28 +156,7 @@ def test_other_servers_get_only_what_all_of_them_know() -> None:
     other = AnthropicMessages(own_server=False)
     assert other.headers("") == {"anthropic-version": "2023-06-01"}
     assert other.headers("k") == {"anthropic-version": "2023-06-01", "x-api-key": "k"}
-    assert AnthropicMessages().headers("k") == {**other.headers("k"), "anthropic-beta": BETA}
-
-
-@pytest.mark.parametrize(
-    ("model", "asks"),
-    [
-        ("claude-opus-5-5", True),
-        ("claude-haiku-5-5", True),
-        ("claude-fable-5-1", True),
-        ("claude-fable-5-1-20260831", True),
-        ("claude-opus-6", True),
-        ("claude-opus-10-1", True),
-        ("claude-opus-5", False),
-        ("claude-opus-5-20260901", False),
-        ("claude-opus-4-8", False),
-        ("claude-haiku-4-5-20251001", False),
-        ("claude-3-7-sonnet-20250219", False),
-        ("another", False),
-    ],
-)
-def test_models_that_bind_their_thinking_are_asked_to_leave_out_what_does_not_fit(model: str, asks: bool) -> None:
-    assert json.loads(body(model=model)).get("thinking") == (LENIENT if asks else None)
+    assert AnthropicMessages().headers("k") == other.headers("k")
 
 
 def test_bound_and_effort_are_said_where_they_were_asked_for() -> None:
@@ -210,6 +205,28 @@ def test_thoughts_go_back_where_they_stood_but_never_at_the_end(
     assert [block.get("text") or block.get("id") or block for block in written] == expected
 
 
+def test_thoughts_go_back_only_where_all_before_them_is_what_it_was() -> None:
+    began, thought, ended = user(), answer(Text("Yes."), thoughts=[(0, SHOWN)]), user()
+    dialect = AnthropicMessages()
+
+    def request(*messages: Message, **fields: Any) -> Request:
+        return msgspec.structs.replace(Request("Be good.", messages, TOOLS), **fields)
+
+    digest = binding_of(dialect.body(MODEL, "anthropic", request(began)))
+    kept = bound_to(thought, digest)
+
+    def goes_back(asked: Request, dialect: AnthropicMessages = dialect) -> bool:
+        return b'"signature":"s1"' in dialect.body(MODEL, "anthropic", asked)
+
+    assert goes_back(request(began, kept, ended))
+    assert goes_back(request(began, kept, ended, effort="low", max_tokens=5))
+    assert goes_back(request(began, kept, ended, user(Text("And then?"))))
+    assert not goes_back(request(user(Text("A summary.")), kept, ended))
+    assert not goes_back(request(began, kept, ended, system="Be better."))
+    assert not goes_back(request(began, kept, ended, tools=TOOLS[:1]))
+    assert not goes_back(request(user(), answer(Text("Before.")), began, kept, ended))
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -217,6 +234,10 @@ def test_thoughts_go_back_where_they_stood_but_never_at_the_end(
         ModelSource("elsewhere", MODEL, {"thoughts": [{"after": 0, "block": SHOWN}]}),
         ModelSource("anthropic", MODEL, {"reasoning": "reasoning"}),
         ModelSource("anthropic", MODEL, {"thoughts": [{"block": 7}]}),
+        ModelSource("anthropic", MODEL, {"thoughts": [{"after": 0, "block": {}}]}),
+        ModelSource("anthropic", MODEL, {"thoughts": [{"after": 10**30, "block": SHOWN}]}),
+        ModelSource("anthropic", MODEL, {"thoughts": [{"after": -1, "block": SHOWN}]}),
+        ModelSource("anthropic", MODEL, {"thoughts": [{"after": 0, "block": {**SHOWN, "signature": ""}}]}),
         ModelSource("anthropic", MODEL, [1]),
         ModelSource("anthropic", MODEL, "x"),
         OTHER,

@@ -9,8 +9,11 @@ from planlog.log.text import mend_escapes
 from planlog.model.message import Usage
 from planlog.model.refusals import malformed
 
+BLOCKS = frozenset(("text", "thinking", "redacted_thinking", "tool_use"))
+DELTAS = frozenset(("text_delta", "thinking_delta", "signature_delta", "input_json_delta"))
 KNOWN = frozenset(
     (
+        "message",
         "message_start",
         "content_block_start",
         "content_block_delta",
@@ -77,12 +80,6 @@ class WireBlock(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw()
 
 
-class WireRefusal(msgspec.Struct):
-    """Why the model refused, in words for a person."""
-
-    explanation: str | None = None
-
-
 class WireDelta(msgspec.Struct):
     """More of a block, or of the message."""
 
@@ -92,11 +89,11 @@ class WireDelta(msgspec.Struct):
     signature: str | None = None
     partial_json: str | None = None
     stop_reason: str | None = None
-    stop_details: WireRefusal | None = None
+    stop_details: Any = None
 
 
 class WireEvent(msgspec.Struct):
-    """One event, whichever it is."""
+    """One event, whichever it is; or the whole message, of a server that does not stream."""
 
     type: str
     index: int = 0
@@ -105,14 +102,12 @@ class WireEvent(msgspec.Struct):
     delta: WireDelta | None = None
     usage: WireUsage | None = None
     error: Any = None
-
-
-class _Kind(msgspec.Struct):
-    type: str
+    content: list[WireBlock] | None = None
+    stop_reason: str | None = None
+    stop_details: Any = None
 
 
 _event = msgspec.json.Decoder(WireEvent)
-_kind = msgspec.json.Decoder(_Kind)
 
 
 def read_event(data: str) -> WireEvent | None:
@@ -133,7 +128,18 @@ def read_event(data: str) -> WireEvent | None:
 
 
 def _is_unknown(data: bytes) -> bool:
+    """Whether the event, the block that it begins or the delta that it holds is of a kind that is not known here."""
     try:
-        return _kind.decode(data).type not in KNOWN
+        event = msgspec.json.decode(data)
     except (msgspec.MsgspecError, RecursionError):
         return False
+    return isinstance(event, dict) and (
+        _is_other(event, KNOWN)
+        or _is_other(event.get("content_block"), BLOCKS)
+        or _is_other(event.get("delta"), DELTAS)
+    )
+
+
+def _is_other(value: Any, known: frozenset[str]) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind not in known

@@ -66,6 +66,6 @@ class ChatCompletions(msgspec.Struct, frozen=True):
         """See `Dialect`: what does not change from request to request comes first, then the messages."""
         return body_of(self, model, provider, request)
 
-    def decoder(self) -> ChatReply:
-        """For one reply."""
+    def decoder(self, body: bytes) -> ChatReply:
+        """For the reply to that request, which it asks nothing of."""
         return ChatReply()
