@@ -356,7 +356,6 @@ def test_thinking_is_known_before_the_end_since_an_answer_may_be_cancelled() -> 
 def test_what_a_time_to_come_brings_is_left_out() -> None:
     odd = [
         begin(0, "future", data={"a": 1}, text=7),
-        more(0, text=7),
         {**more(0), "delta": {"type": "hum", "text": {}}},
         over(0),
     ]
