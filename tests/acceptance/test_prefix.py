@@ -32,7 +32,9 @@ def test_the_prefix_stays_byte_for_byte_over_thirty_steps(house: House, dialect:
     def call(command: str, text: str = "") -> Reply:
         nonlocal number
         number += 1
-        return Reply(reply(dialect, text, [(f"call_{number}", "bash", json.dumps({"command": command}))]))
+        thinking = "Whät now?" if number % 3 else ""
+        made = [(f"call_{number}", "bash", json.dumps({"command": command}))]
+        return Reply(reply(dialect, text, made, thinking=thinking))
 
     def listed(status: str, finish: str = "") -> Reply:
         nonlocal number
@@ -40,8 +42,12 @@ def test_the_prefix_stays_byte_for_byte_over_thirty_steps(house: House, dialect:
         todos = {"todos": [{"content": 'wörk\n"hard" \u2028', "status": status}]}
         return Reply(reply(dialect, "", [(f"call_{number}", "todo_write", json.dumps(todos))], finish))
 
-    whole = reply(dialect, "I begin to say something that nobody hears the end of.", [("c", "bash", '{"command":"x"}')])
-    cut = Reply(whole, cut_after=len(whole) // 2)
+    endless = "I begin to say something that nobody hears the end of."
+    whole = reply(dialect, endless, [("c", "bash", '{"command":"x"}')], thinking="First I think.")
+    # Who has said something when they are stopped has an answer of their own. Where nothing was said, the next prompt
+    # joins the last one, and the closing of that message is not shared either.
+    middle = whole.index(b"omething")
+    cut = Reply(whole, cut_after=middle)
     turns: list[tuple[list[Reply], int | None]] = [
         ([listed("in_progress"), *(call(f"echo {n}", "é") for n in range(8)), Reply(reply(dialect, "One."))], None),
         ([call("exit 3"), listed("nonsense"), error_reply(500), call("true"), Reply(reply(dialect, "Two."))], None),
@@ -50,7 +56,7 @@ def test_the_prefix_stays_byte_for_byte_over_thirty_steps(house: House, dialect:
         ([call("true"), Reply(reply(dialect, "Four."))], None),
         ([call("true"), call("touch here; sleep 60")], signal.SIGKILL),
         ([listed("pending"), *(call("true") for _ in range(5)), Reply(reply(dialect, "Five."))], None),
-        ([Reply(whole[: len(whole) // 2], hangs=True)], signal.SIGINT),
+        ([Reply(whole[:middle], hangs=True)], signal.SIGINT),
         ([call("true"), Reply(reply(dialect, "Six."))], None),
     ]
     with Provider().in_thread() as provider:
@@ -79,6 +85,8 @@ def test_the_prefix_stays_byte_for_byte_over_thirty_steps(house: House, dialect:
     print(f"{dialect}: {steps} steps, {len(bodies)} requests, shared bytes {min(ratios):.4f} to {max(ratios):.4f}")
     assert steps >= 30
     assert min(ratios) == 1.0
+    replayed = {"chat": b'"reasoning_content":"Wh', "messages": b'"signature":"signed:'}[dialect]
+    assert bodies[-1].count(replayed) >= 10
     ends = [end["reason"]["kind"] for end in kinds(house.events(), "turn/end")]
     assert ends == ["completed"] * 3 + ["aborted", "completed", "interrupted", "completed", "aborted", "completed"]
 

@@ -109,7 +109,7 @@ def test_a_session_is_called_what_its_person_calls_it(house: House) -> None:
     [listed] = house.json("sessions")
     assert listed["title"] == "go on"
     named = house.planlog("title", listed["id"][:6], " Mend the\n roof \x1b[2J")
-    assert (named.returncode, named.stderr) == (0, "this session is called Mend the roof ␛[2J from now on\n")
+    assert (named.returncode, named.stderr) == (0, "this session is called Mend the roof ␛[2J\n")
     assert house.json("sessions")[0]["title"] == "Mend the roof \x1b[2J"
     refused = house.planlog("title", listed["id"], " ")
     assert (refused.returncode, refused.stderr) == (1, "planlog: the title is empty\n")

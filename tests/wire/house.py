@@ -74,18 +74,18 @@ class WireHouse:
         """A new one."""
         return await self.sessions.create(Path("/work"))
 
-    async def turn(self, session: Session, prompt: str = "go on") -> EndReason:
+    async def turn(self, session: Session, prompt: str = "go on", model: str = "") -> EndReason:
         """One prompt, answered by what the provider says; checks what it was asked."""
-        model = self._models.open(SETTINGS[self.dialect][0])
+        opened = self._models.open(model or SETTINGS[self.dialect][0])
         message = await self._agent.prompt(session, prompt)
-        end = await self._agent.run(session, model, until=message, cwd=Path("/"))
+        end = await self._agent.run(session, opened, until=message, cwd=Path("/"))
         self.check()
         return end
 
     def check(self) -> None:
-        """Every request that has not been looked at is valid."""
+        """Every request that has not been looked at is valid, in the dialect of its path."""
         for asked in self.provider.asked[self._checked :]:
-            faults = CHECKERS[self.dialect](asked.body)
+            faults = CHECKERS["messages" if asked.path.endswith("/messages") else "chat"](asked.body)
             assert not faults, (faults, asked.body)
         self._checked = len(self.provider.asked)
 

@@ -26,18 +26,29 @@ def environment(dialect: Dialect, url: str, key: str = "sk-fake-0123456789abcdef
     return {address: f"{url}/v1" if dialect == "chat" else url, variable: key}
 
 
-def reply(dialect: Dialect, text: str = "", calls: Sequence[Call] = (), finish: str = "", piece: int = 8) -> bytes:
-    """A whole reply, text before calls, in deltas of `piece` characters; `finish` is the vendor's own word."""
+def reply(
+    dialect: Dialect,
+    text: str = "",
+    calls: Sequence[Call] = (),
+    finish: str = "",
+    piece: int = 8,
+    thinking: str = "",
+) -> bytes:
+    """A whole reply, thinking before text before calls, in deltas of `piece` characters.
+
+    `finish` is the vendor's own word. Thinking is DeepSeek's in one dialect, and signed in the other.
+    """
     make = _chat if dialect == "chat" else _messages
-    return b"".join(make(text, calls, finish, piece))
+    return b"".join(make(text, calls, finish, piece, thinking))
 
 
-def _chat(text: str, calls: Sequence[Call], finish: str, piece: int) -> Iterable[bytes]:
+def _chat(text: str, calls: Sequence[Call], finish: str, piece: int, thinking: str) -> Iterable[bytes]:
     def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         return _data({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "gpt-fake", "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
+    yield from (chunk({"reasoning_content": part}) for part in _parts(thinking, piece))
     yield from (chunk({"content": part}) for part in _parts(text, piece))
     for index, (id, name, arguments) in enumerate(calls):
         begins = {"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}
@@ -50,12 +61,15 @@ def _chat(text: str, calls: Sequence[Call], finish: str, piece: int) -> Iterable
     yield b"data: [DONE]\n\n"
 
 
-def _messages(text: str, calls: Sequence[Call], finish: str, piece: int) -> Iterable[bytes]:
+def _messages(text: str, calls: Sequence[Call], finish: str, piece: int, thinking: str) -> Iterable[bytes]:
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 80, "output_tokens": 1}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-fake", "content": []}
     yield _event({"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}})
     yield _event({"type": "ping"})
     blocks: list[tuple[dict[str, Any], str, str, str]] = []
+    if thinking:
+        begins = {"type": "thinking", "thinking": "", "signature": ""}
+        blocks.append((begins, "thinking_delta", "thinking", thinking))
     if text:
         blocks.append(({"type": "text", "text": ""}, "text_delta", "text", text))
     for id, name, arguments in calls:
@@ -65,6 +79,9 @@ def _messages(text: str, calls: Sequence[Call], finish: str, piece: int) -> Iter
         yield _event({"type": "content_block_start", "index": index, "content_block": begins})
         for part in _parts(whole, piece):
             yield _event({"type": "content_block_delta", "index": index, "delta": {"type": kind, field: part}})
+        if begins["type"] == "thinking":
+            signature = {"type": "signature_delta", "signature": f"signed:{len(whole)}=="}
+            yield _event({"type": "content_block_delta", "index": index, "delta": signature})
         yield _event({"type": "content_block_stop", "index": index})
     delta = {"stop_reason": finish or ("tool_use" if calls else "end_turn"), "stop_sequence": None}
     yield _event({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 12}})

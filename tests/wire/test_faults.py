@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planlog.agent.event import Completed, EndReason, Failed, MaxTokens
+from planlog.model import remote
 from tests.provider import Provider, Reply, error_reply
 from tests.wire.house import WireHouse, events_of, wire_house
 from tests.wire.says import DIALECTS, LENGTH, SETTINGS, WHO, Dialect, reply
@@ -219,6 +220,20 @@ async def test_a_certificate_that_nobody_signed_is_not_trusted_and_no_key_is_sen
     assert end.error.code == "TLS_FAILED"
     assert "the system's certificates" in end.error.message
     assert provider.asked == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_whole_answer_does_not_wait_for_counts_that_never_come(
+    dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "LAST_WORDS_SECONDS", 0.05)
+    whole = reply(dialect, "That is all.")
+    reason = {"chat": b'"finish_reason": "stop"', "messages": b'"stop_reason": "end_turn"'}[dialect]
+    told = whole[: whole.index(b"\n\n", whole.index(reason)) + 2]
+    end, events, _ = await turns(dialect, [Reply(told, hangs=True)])
+    assert isinstance(end, Completed)
+    [message] = kinds(events, "assistant/message")
+    assert message["message"]["content"] == [{"type": "text", "text": "That is all."}]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

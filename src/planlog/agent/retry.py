@@ -54,7 +54,8 @@ def after_failure(error: ModelError, tries: Tries, spread: float, first_wait: fl
     wish = error.retry_after or 0.0
     delay = max(backoff, wish)
     if tries.waited + delay > MAX_WAIT:
-        text = f"{failure.message} (it asks to wait {delay:.0f} s, longer than planlog waits; try again later)"
+        asks = f"it asks to wait {delay:.0f} s" + (f" after {tries.waited:.0f} s of waiting" if tries.waited else "")
+        text = f"{failure.message} ({asks}, longer than planlog waits; try again later)"
         return msgspec.structs.replace(failure, message=text)
     after = Tries(retry, tries.empties, tries.waited + delay)
     return Wait(retry, MAX_TRIES - 1, delay, "retry-after" if wish > backoff else "backoff", failure, after)

@@ -96,7 +96,7 @@ TABLE: list[tuple[str, Situation, Move]] = [
     (
         "a wish that is too long",
         Situation(answer=broken(503, retry_after=50), tries=Tries(1, 0, 11.0)),
-        ended("busy (it asks to wait 50 s, longer than planlog waits; try again later)", 503),
+        ended("busy (it asks to wait 50 s after 11 s of waiting, longer than planlog waits; try again later)", 503),
     ),
     (
         "the fifth failure",

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 
 from planlog.agent.event import SESSION_TITLE, SessionTitle
+from planlog.kernel.errors import PlanlogError
 from planlog.log.event import Fact
+from planlog.log.session import Session
+from planlog.log.store import SessionBusy
+from planlog.log.text import clean_text
 from planlog.model.message import Block, Text
 
 MAX_LENGTH = 60
@@ -19,3 +23,16 @@ def title_of(content: Sequence[Block]) -> str:
 def title_fact(title: str, message: int) -> Fact:
     """The title, made from the message at the seq `message`."""
     return SESSION_TITLE.fact(SessionTitle(title, [message], {"kind": "fallback"}))
+
+
+async def entitle(session: Session, title: str) -> str:
+    """Calls the session what its person says, and returns that. Raises a `PlanlogError` while a turn runs."""
+    title = " ".join(clean_text(title).split())
+    if not title:
+        raise PlanlogError("the title is empty")
+    try:
+        async with session.lease():
+            await session.append(SESSION_TITLE.fact(SessionTitle(title, [], {"kind": "user"})))
+    except SessionBusy as error:
+        raise PlanlogError("another process is running this session; try again when it is done") from error
+    return title

@@ -1,15 +1,11 @@
-"""What a chat tells and does beside its turns: help, the plan, the session's title."""
+"""What a chat tells beside its turns: help and the plan."""
 
-from planlog.agent.event import SESSION_TITLE, SessionTitle
 from planlog.app.chat_moves import COMMANDS
 from planlog.faces.renders import Line, Span
 from planlog.faces.stdio import StdioRenders
-from planlog.kernel.errors import PlanlogError
 from planlog.kernel.scope import Scope
 from planlog.log.projection import Projections
 from planlog.log.session import Session
-from planlog.log.store import SessionBusy
-from planlog.log.text import clean_text
 
 PLANS = ("todos", "planHistory")
 """Keys of the projections that tell of plans, the one that stands first; features draw them."""
@@ -37,16 +33,3 @@ async def plan_lines(scope: Scope, session: Session) -> list[Line]:
         if lines := renders.view(projection.key, await session.view(projection)):
             return lines
     return []
-
-
-async def entitle(session: Session, title: str) -> str:
-    """Names the session; what to tell its person then. Raises a `StoreError`, or a `PlanlogError` while it runs."""
-    title = " ".join(clean_text(title).split())
-    if not title:
-        raise PlanlogError("the title is empty")
-    try:
-        async with session.lease():
-            await session.append(SESSION_TITLE.fact(SessionTitle(title, [], {"kind": "user"})))
-    except SessionBusy as error:
-        raise PlanlogError("another process is running this session; try again when it is done") from error
-    return f"this session is called {title} from now on"

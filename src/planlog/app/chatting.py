@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from planlog.agent.conversation import CONVERSATION
 from planlog.agent.desk import Policy
+from planlog.agent.title import entitle
 from planlog.app.arriving import look_around, work_folder
-from planlog.app.chat_commands import NO_PLAN, NO_SESSION, entitle, help_lines, plan_lines
+from planlog.app.chat_commands import NO_PLAN, NO_SESSION, help_lines, plan_lines
 from planlog.app.chat_front import Front
 from planlog.app.chat_moves import (
     NAMES,
@@ -181,7 +182,7 @@ class Chat:
             case Renew():
                 self._renew()
             case Entitle(title):
-                self._say(await entitle(session, title) if session else NO_SESSION)
+                self._say(f"this session is called {await entitle(session, title)}" if session else NO_SESSION)
             case Clear() | Complete() | None:
                 pass
 

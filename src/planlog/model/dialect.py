@@ -13,6 +13,11 @@ class Decoder(Protocol):
         """What the data of one server-sent event says. Raises `ModelError` for an error in it, or for nonsense."""
         ...
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the answer is: what may follow are counts and courtesies."""
+        ...
+
     def end(self) -> Iterable[Chunk | Replay]:
         """What is left to say when the stream has ended. Raises `ModelError` where that was too early."""
         ...

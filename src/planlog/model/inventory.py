@@ -40,7 +40,7 @@ async def _page(address: Address, connection: Connection) -> list[_Model]:
             if response.status_code != 200:
                 raise await failure_of(response)
             body = await whole_body(response)
-    except httpx2.HTTPError as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise unreachable(error, url) from None
     return _decoded(body).data or []
 

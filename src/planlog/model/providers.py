@@ -19,7 +19,7 @@ class Provider(msgspec.Struct, frozen=True):
     """`keys` are the variables that may hold its key, the first of them is the one that is named to people.
 
     `model` is what its own servers are asked for where none is named, "" where nothing can be said in advance.
-    `url_variable` may hold another address, of a server that speaks as this provider does.
+    `hosts` are further ones where it, or who serves its models, is met at `OPENAI_BASE_URL`.
     """
 
     name: str
@@ -27,8 +27,18 @@ class Provider(msgspec.Struct, frozen=True):
     url: str
     keys: tuple[str, ...] = ()
     model: str = ""
-    url_variable: str = ""
     models_path: str = "/models"
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def url_variable(self) -> str:
+        """What may hold another address, of a server that speaks as this provider does."""
+        return f"{self.name.upper()}_BASE_URL"
+
+    def is_at(self, host: str) -> bool:
+        """Whether a host is one of the provider's."""
+        own = (str(urlsplit(self.url).hostname), *self.hosts)
+        return any(host == one or host.endswith(f".{one}") for one in own)
 
 
 PROVIDERS = (
@@ -38,10 +48,16 @@ PROVIDERS = (
         "https://api.anthropic.com",
         ("ANTHROPIC_API_KEY",),
         "claude-opus-5-5",
-        "ANTHROPIC_BASE_URL",
         models_path="/v1/models?limit=1000",
     ),
-    Provider("openai", "openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-5.6", "OPENAI_BASE_URL"),
+    Provider(
+        "openai",
+        "openai",
+        "https://api.openai.com/v1",
+        ("OPENAI_API_KEY",),
+        "gpt-5.6",
+        hosts=("api.openai.com", "openai.azure.com", "services.ai.azure.com"),
+    ),
     Provider(
         "gemini",
         "gemini",
@@ -50,12 +66,12 @@ PROVIDERS = (
         "gemini-3.5-flash",
     ),
     Provider("deepseek", "deepseek", "https://api.deepseek.com", ("DEEPSEEK_API_KEY",), "deepseek-v4-pro"),
-    Provider("moonshot", "moonshot", "https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",)),
+    Provider("moonshot", "moonshot", "https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",), hosts=("api.moonshot.cn",)),
     Provider("mistral", "mistral", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",)),
     Provider("openrouter", "chat", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
     Provider("groq", "chat", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",)),
     Provider("xai", "chat", "https://api.x.ai/v1", ("XAI_API_KEY",)),
-    Provider("ollama", "chat", "http://localhost:11434/v1", url_variable="OLLAMA_BASE_URL"),
+    Provider("ollama", "chat", "http://localhost:11434/v1"),
 )
 NAMES = tuple(provider.name for provider in PROVIDERS)
 
@@ -101,21 +117,24 @@ def address_of(provider: Provider, env: Mapping[str, str]) -> Address:
     """What the environment says. Raises `ConfigError` for a key or an address that cannot be one."""
     variable = next((name for name in provider.keys if env.get(name, "").strip()), "")
     key = _checked_key(variable, env[variable].strip()) if variable else ""
-    named = env.get(provider.url_variable, "").strip() if provider.url_variable else ""
+    named = env.get(provider.url_variable, "").strip()
     url = _checked_url(provider.url_variable, named) if named else provider.url
     return Address(provider, url, key, variable or next(iter(provider.keys), ""))
 
 
 def dialect_of(address: Address) -> "Dialect":
-    """How the provider is spoken to at its address: many are reached by another's name, at `OPENAI_BASE_URL`."""
-    if address.provider.dialect == "messages":
+    """How the provider is spoken to at its address. At `OPENAI_BASE_URL` may be anybody: who it is, its host tells."""
+    provider = address.provider
+    if provider.dialect == "messages":
         from planlog.model.anthropic import AnthropicMessages
 
         return AnthropicMessages(own_server=address.own_server)
     from planlog.model.chat.vendors import VENDORS
 
-    host = urlsplit(address.url).hostname
-    there = next((one.dialect for one in PROVIDERS if urlsplit(one.url).hostname == host), "chat")
+    if provider.name != "openai":
+        return VENDORS[provider.dialect]
+    host = str(urlsplit(address.url).hostname)
+    there = next((one.dialect for one in PROVIDERS if one.is_at(host)), "chat")
     return VENDORS.get(there, VENDORS["chat"])  # Anthropic understands chat completions too
 
 

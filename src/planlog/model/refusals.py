@@ -29,7 +29,7 @@ _NO_MONEY = re.compile(
 _NO_KEY = re.compile(r"api[_ ]key not valid|(incorrect|invalid)[_ ]api[_ ]key", re.IGNORECASE)
 """How Google and xAI refuse a key, with the status of a bad request."""
 _NO_MODEL = re.compile(
-    r"model.{0,80}(not found|not exist|does not|not supported)|(unknown|invalid) model", re.IGNORECASE
+    r"model.{0,80}(not found|not exist|not_found)|(unknown|invalid) model|no such model", re.IGNORECASE
 )
 
 _HINTS = {

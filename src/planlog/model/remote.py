@@ -15,6 +15,8 @@ from planlog.model.providers import Address, dialect_of
 from planlog.model.refusals import malformed, of_provider
 
 EVENT_BYTES = 1 << 24
+LAST_WORDS_SECONDS = 5.0
+"""How long an answer that is whole waits for its counts, where a server neither sends them nor ends."""
 PARTING_SECONDS = 0.2
 """How long the end of a reply that is whole is waited for, so that the next request may use its connection."""
 
@@ -53,7 +55,7 @@ class RemoteModel:
         client = self._connection.client()
         try:
             response = await client.send(client.build_request("POST", url, content=body, headers=headers), stream=True)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
             raise unreachable(error, url) from None
         try:
             if response.status_code != 200:
@@ -67,7 +69,7 @@ class RemoteModel:
         """What the reply says. A connection that breaks is an end like any other: the decoder knows a good one."""
         decoder = self._dialect.decoder(body)
         async with aclosing(_events(response)) as events:
-            async for data in events:
+            while (data := await _next(events, LAST_WORDS_SECONDS if decoder.is_whole else None)) is not None:
                 for chunk in decoder.take(data):
                     yield chunk
                     if isinstance(chunk, Finish):
@@ -93,6 +95,13 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
         raise malformed(f"an event that is too large ({error})") from None
     except httpx2.HTTPError:
         return
+
+
+async def _next(events: AsyncGenerator[str], seconds: float | None) -> str | None:
+    """The next event's data, None at the end; or after that many seconds, which end the reply."""
+    with anyio.move_on_after(seconds):
+        return await anext(events, None)
+    return None
 
 
 async def _await_end(events: AsyncGenerator[str]) -> None:

@@ -106,6 +106,10 @@ def test_every_provider_opens_with_its_key_and_shows_it_to_nobody(provider: Prov
         ("https://api.openai.com/v1", "openai"),
         ("https://api.deepseek.com/v1", "deepseek"),
         ("https://api.mistral.ai/v1", "mistral"),
+        ("https://api.moonshot.cn/v1", "moonshot"),
+        ("https://eu.api.openai.com/v1", "openai"),
+        ("https://mine.openai.azure.com/openai/v1", "openai"),
+        ("https://notapi.openai.com.example/v1", "chat"),
         ("https://api.anthropic.com/v1", "chat"),
         ("http://localhost:8000/v1", "chat"),
         ("https://gateway.example/v1", "chat"),
@@ -115,6 +119,15 @@ def test_who_is_reached_by_openais_name_is_spoken_to_by_the_host(url: str, vendo
     openai = provider_named("openai")
     assert openai is not None
     assert dialect_of(address_of(openai, {"OPENAI_BASE_URL": url})) is VENDORS[vendor]
+
+
+@pytest.mark.parametrize("name", ["deepseek", "gemini", "groq", "mistral", "moonshot", "ollama", "openrouter", "xai"])
+def test_a_provider_that_is_named_keeps_its_manners_at_an_address_of_ones_own(name: str) -> None:
+    provider = provider_named(name)
+    assert provider is not None
+    address = address_of(provider, {f"{name.upper()}_BASE_URL": "http://localhost:1/v1"})
+    assert address.url == "http://localhost:1/v1"
+    assert dialect_of(address) is VENDORS[provider.dialect]
 
 
 def test_only_anthropics_own_server_is_asked_for_what_it_alone_understands() -> None:

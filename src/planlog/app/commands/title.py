@@ -21,9 +21,10 @@ def command(program: "TerminalProgram", session: str, title: str) -> int:
     """Call SESSION TITLE in the list of sessions."""
 
     async def task(scope: "Scope") -> int:
-        from planlog.app.chat_commands import entitle
+        from planlog.agent.title import entitle
 
-        program.console.note(await entitle(await program.find_session(scope, session), title))
+        named = await entitle(await program.find_session(scope, session), title)
+        program.console.note(f"this session is called {named}")
         return 0
 
     return program.run(task, roles=("event", "fold"))

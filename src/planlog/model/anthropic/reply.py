@@ -71,6 +71,11 @@ class MessagesReply:
             handle(self, event, out)
         return out
 
+    @property
+    def is_whole(self) -> bool:
+        """See `Decoder`."""
+        return bool(self._stop)
+
     def end(self) -> Chunks:
         """See `Decoder`."""
         out: Chunks = []

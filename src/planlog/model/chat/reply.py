@@ -67,6 +67,11 @@ class ChatReply:
                 self._take_choice(choice, out)
         return out
 
+    @property
+    def is_whole(self) -> bool:
+        """See `Decoder`."""
+        return bool(self._finish)
+
     def end(self) -> Chunks:
         """See `Decoder`."""
         out: Chunks = []
