@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from tests.acceptance.asking import check, env, kinds, model
 from tests.acceptance.conftest import House
-from tests.acceptance.test_models import check, env, kinds, model
 from tests.provider import Provider, Reply, error_reply
 from tests.wire.says import DIALECTS, LENGTH, Dialect, reply
 
