@@ -116,6 +116,31 @@ async def test_a_key_that_is_refused_is_named_by_its_variable_and_never_shown(di
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_key_in_a_header_that_is_kept_is_cut_from_it(dialect: Dialect) -> None:
+    key = "sk-secret-0123456789"
+    end, _, _ = await turns(dialect, [error_reply(400, "odd", x_request_id=f"req {key}")], key)
+    assert isinstance(end, Failed)
+    assert end.error.request_id == "req [key]"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kind", ["text/event-stream; charset=iso-8859-1", "text/event-stream; charset=base64"])
+async def test_a_stream_is_utf_8_whatever_its_header_says_and_may_begin_with_a_mark_of_it(
+    dialect: Dialect, kind: str
+) -> None:
+    body = b"\xef\xbb\xbf" + _begun(dialect, reply(dialect, "<>", piece=9)).replace(b"<>", "grün €".encode())
+    end, events, _ = await turns(dialect, [Reply(body, kind=kind, piece=1)])
+    assert isinstance(end, Completed)
+    [message] = kinds(events, "assistant/message")
+    assert message["message"]["content"] == [{"type": "text", "text": "grün €"}]
+
+
+def _begun(dialect: Dialect, body: bytes) -> bytes:
+    """The reply from its first event on that says something."""
+    return body[body.index(b"\n\n") + 2 :] if dialect == "chat" else body
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_what_may_pass_is_tried_again_and_shown(dialect: Dialect) -> None:
     replies = [error_reply(500), error_reply(529, "Overloaded"), Reply(reply(dialect, "Here I am."))]
     end, events, _ = await turns(dialect, replies)

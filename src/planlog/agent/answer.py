@@ -22,6 +22,8 @@ from planlog.model.model import (
     UsageChunk,
 )
 
+BLOCK_SIZE = 256
+"""What a block counts for beside its text: a million empty calls are no small answer."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -64,7 +66,7 @@ class _Open:
 
 
 class Collector:
-    """Takes chunks as they come; `chars` counts text and reasoning so far, `size` arguments as well.
+    """Takes chunks as they come; `chars` counts text and reasoning so far, `size` is about what all of it takes.
 
     Each call gets an id that no other call of the conversation has: its own, or one of `fresh` where that is empty or
     in `used`. Text is cleaned here, where it enters.
@@ -91,7 +93,7 @@ class Collector:
         if isinstance(chunk, ToolCallDelta):
             return self._call(chunk)
         if isinstance(chunk, BlockStart):
-            self._blocks.setdefault(chunk.index, _Open(chunk.block_type))
+            self._opened(chunk.index, chunk.block_type)
         elif isinstance(chunk, BlockEnd):
             return self._end(chunk)
         elif isinstance(chunk, UsageChunk):
@@ -120,28 +122,26 @@ class Collector:
         cleaned = clean_text(text)
         if cleaned is not text:
             chunk = type(chunk)(chunk.index, cleaned)
-        block = self._blocks.get(chunk.index)
-        if block is None:
-            kind = "text" if isinstance(chunk, TextDelta) else "reasoning"
-            block = self._blocks[chunk.index] = _Open(kind)
+        block = self._opened(chunk.index, "text" if isinstance(chunk, TextDelta) else "reasoning")
         block.parts.append(cleaned)
         self.chars += len(cleaned)
         self.size += len(cleaned)
         return chunk
 
     def _call(self, chunk: ToolCallDelta) -> Chunk:
-        block = self._blocks.setdefault(chunk.index, _Open("tool-call"))
+        block = self._opened(chunk.index, "tool-call")
         if not block.id:
             block.id = self._unused(chunk.id)
+            self.size += len(block.id)
         arguments = clean_text(chunk.arguments_delta)
         name = None if chunk.name is None else clean_text(chunk.name)
         block.name = block.name or name or ""
         block.parts.append(arguments)
-        self.size += len(arguments)
+        self.size += len(arguments) + len(name or "")
         return ToolCallDelta(chunk.index, block.id, name, arguments)
 
     def _end(self, chunk: BlockEnd) -> Chunk:
-        block = self._blocks.setdefault(chunk.index, _Open(""))
+        block = self._opened(chunk.index, "")
         whole = chunk.block
         if isinstance(whole, ToolCall):
             block.id = block.id or self._unused(whole.id)
@@ -152,6 +152,13 @@ class Collector:
             whole = Reasoning(clean_text(whole.text))
         block.whole = whole
         return chunk if whole == chunk.block else BlockEnd(chunk.index, whole)
+
+    def _opened(self, index: int, kind: str) -> _Open:
+        block = self._blocks.get(index)
+        if block is None:
+            block = self._blocks[index] = _Open(kind)
+            self.size += BLOCK_SIZE
+        return block
 
     def _unused(self, id: str) -> str:
         id = clean_text(id)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ from inline_snapshot import snapshot
 from planlog.agent.conftest import House, Script, call, calls, events_of, told
 from planlog.agent.event import Completed, Failed
 from planlog.agent.live import LiveDelta
-from planlog.model.model import Chunk, ReasoningDelta, Request, TextDelta
+from planlog.model.model import Chunk, ReasoningDelta, Request, TextDelta, ToolCallDelta
 
 
 async def test_an_answer_that_is_quick_is_written_once(house: House) -> None:
@@ -146,6 +147,23 @@ async def test_a_wait_that_is_too_long_is_not_begun(house: House) -> None:
     assert end.error.message == snapshot("quota (it asks to wait 3600 s, longer than planlog waits; try again later)")
     assert anyio.current_time() - start < 1
     assert await house.run(session, model) == Completed()
+
+
+async def test_an_answer_of_calls_without_end_is_ended(house: House) -> None:
+    session = await house.session()
+
+    class Endless(Script):
+        @asynccontextmanager
+        async def stream(self, request: Request) -> AsyncIterator[AsyncGenerator[Chunk]]:
+            yield self._calls()
+
+        async def _calls(self) -> AsyncGenerator[Chunk]:
+            for index in count():
+                yield ToolCallDelta(index, f"id-{index}", "x" * 100_000)
+
+    end = await house.run(session, Endless([]))
+    assert isinstance(end, Failed)
+    assert (end.error.code, house.first.done) == ("ENDLESS_ANSWER", [])
 
 
 async def test_other_refusals_are_not_tried_again(house: House) -> None:

@@ -80,11 +80,11 @@ def _unusable(error: Exception) -> ModelError:
 def unreachable(error: Exception, url: str) -> ModelError:
     """Why no response came from `url`, as one line."""
     parts = urlsplit(url)
-    host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    host = parts.netloc.rpartition("@")[2]  # what stands before it may be a password
     causes = _causes(error)
     said = one_line_of(next((str(cause) for cause in reversed(causes) if str(cause)), type(error).__name__))
     if isinstance(error, httpx2.InvalidURL | UnicodeError):
-        return ModelError(f"{url} is no address ({said}); check the base URL", code="NO_CONNECTION")
+        return ModelError(f"{host} is no address ({said}); check the base URL", code="NO_CONNECTION")
     if isinstance(error, httpx2.ConnectError) and any(isinstance(cause, ssl.SSLError) for cause in causes):
         hint = "check the base URL, the clock and the system's certificates (SSL_CERT_FILE names others)"
         return ModelError(f"no safe connection to {host} ({said}); {hint}", code="TLS_FAILED")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _TELLING = 12
 """Characters of a key's beginning that give it away; a shorter one ("none", "EMPTY") is no secret."""
+LONGEST_WISH = 1e9
+"""Seconds that a provider may ask to wait; there are numbers of 300 digits."""
 MAX_SAID = 300
 """Characters of a provider's own words that are repeated."""
 
@@ -91,7 +93,7 @@ def of_provider(error: ModelError, address: "Address") -> ModelError:
         status=error.status,
         retryable=error.retryable,
         retry_after=error.retry_after,
-        request_id=error.request_id,
+        request_id=_without_key(one_line_of(error.request_id), address.key) if error.request_id else None,
     )
 
 
@@ -189,7 +191,7 @@ def _seconds(text: str) -> float | None:
     """`Retry-After`, which is seconds or a date."""
     try:
         seconds = float(text)
-        return seconds if 0 <= seconds < float("inf") else None
+        return min(seconds, LONGEST_WISH) if 0 <= seconds < float("inf") else None
     except ValueError:
         pass
     import time

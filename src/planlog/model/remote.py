@@ -12,7 +12,7 @@ import httpx2
 from planlog.model.connection import Connection, failure_of, unreachable, whole_body
 from planlog.model.model import Chunk, Finish, ModelError, Replay, Request
 from planlog.model.providers import Address, dialect_of
-from planlog.model.refusals import malformed, of_provider
+from planlog.model.refusals import malformed, of_provider, one_line_of
 
 EVENT_BYTES = 1 << 24
 LAST_WORDS_SECONDS = 5.0
@@ -84,12 +84,15 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == "text/event-stream":
+            response.encoding = "utf-8-sig"  # such streams have no other, whatever a header says
             async for event in httpx2.EventSource(response, EVENT_BYTES):
                 yield event.data
         elif kind == "application/json":
             yield (await whole_body(response)).decode(errors="replace")
         else:
-            text = f"the provider answers with {kind or 'something'} instead of a stream; check the base URL"
+            text = (
+                f"the provider answers with {one_line_of(kind) or 'something'} instead of a stream; check the base URL"
+            )
             raise ModelError(text, code="NO_STREAM", status=response.status_code)
     except httpx2.SSEError as error:
         raise malformed(f"an event that is too large ({error})") from None

@@ -36,11 +36,13 @@ def caused(error: httpx2.HTTPError, cause: BaseException) -> httpx2.HTTPError:
         ),
         # a safe connection that broke is one that broke
         (caused(httpx2.ReadError(""), ssl.SSLError(1, "bad record")), THERE, "STREAM_CUT", True, "host.example broke off the connection (bad record)"),
+        (httpx2.InvalidURL("odd"), "http://user:secret@999.0.0.1/v1", "NO_CONNECTION", False, "999.0.0.1 is no address (odd); check the base URL"),
+        (caused(httpx2.ConnectError("x"), ConnectionRefusedError("refused")), "http://[::1]:9/v1", "NO_CONNECTION", False, "cannot reach [::1]:9 (refused); is the server running?"),
         (httpx2.RemoteProtocolError(""), THERE, "STREAM_CUT", True, "host.example broke off the connection (RemoteProtocolError)"),
     ],
 )  # fmt: skip
 def test_why_no_response_came_is_one_line_without_what_the_address_hides(
-    error: httpx2.HTTPError, url: str, code: str, retryable: bool, said: str
+    error: Exception, url: str, code: str, retryable: bool, said: str
 ) -> None:
     told = unreachable(error, url)
     assert (told.code, told.retryable, str(told)) == (code, retryable, said)

@@ -78,6 +78,7 @@ def test_an_error_in_a_stream_is_tried_again_only_where_it_may_pass(
         ({"retry_after": "-1"}, None),
         ({"retry_after": "nan"}, None),
         ({"retry_after": "inf"}, None),
+        ({"retry_after": "1e308"}, 1e9),
         ({"retry_after": "soon"}, None),
         ({}, None),
     ],

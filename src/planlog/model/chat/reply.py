@@ -11,7 +11,7 @@ import msgspec
 from planlog.model.chat.blocks import GrowingCall, GrowingText, argument_text
 from planlog.model.chat.details import Detail, merged, words
 from planlog.model.chat.kept import Kept, ReasoningName
-from planlog.model.chat.wire import CallPiece, Choice, ContentPart, Delta, read_part
+from planlog.model.chat.wire import CallPiece, Choice, ContentPart, Delta, read_part, usage_of
 from planlog.model.message import Reasoning, Text, ToolCall, Usage
 from planlog.model.model import (
     BlockEnd,
@@ -61,7 +61,7 @@ class ChatReply:
             return out
         part = read_part(data)
         if part.usage:
-            self._usage = part.usage.usage() or self._usage
+            self._usage = usage_of(part.usage) or self._usage
         for choice in part.choices or ():
             if not choice.index:
                 self._take_choice(choice, out)
@@ -83,7 +83,7 @@ class ChatReply:
 
     def _take_choice(self, choice: Choice, out: Chunks) -> None:
         if choice.usage:
-            self._usage = choice.usage.usage() or self._usage
+            self._usage = usage_of(choice.usage) or self._usage
         if choice.delta:
             self._take_delta(choice.delta, False, out)
         if choice.message:

@@ -524,7 +524,7 @@ def test_errors_in_a_stream(part: Any, code: str, said: str) -> None:
     "data",
     [
         "{", "nonsense", "7", "[]", "[[]]", "null", '"x"', "[" * 100_000, '{"choices":7}', '{"choices":[7]}', "\ud83d",
-        '{"choices":[{"delta":{"content":7}}]}', '{"choices":[{"delta":{"tool_calls":{}}}]}', '{"usage":[]}',
+        '{"choices":[{"delta":{"content":7}}]}', '{"choices":[{"delta":{"tool_calls":{}}}]}',
         '{"choices":[{"delta":{"tool_calls":[{"index":"a"}]}}]}', '{"choices":[{"delta":{"content":"\\ud83d',
     ],
 )  # fmt: skip
@@ -615,7 +615,13 @@ def test_a_server_that_does_not_stream_is_understood() -> None:
         # thinking in the total alone
         ({"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 20, "completion_tokens_details": {"reasoning_tokens": 6}}, Usage(9, 11, None, None, 6)),
         ({"prompt_tokens": 3, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 5}}, Usage(0, 1, 5)),
+        # gateways that count in floats and texts
+        ({"prompt_tokens": 9.0, "completion_tokens": "2"}, Usage(9, 2)),
+        ({"prompt_tokens": 9.5}, None),
+        ({"prompt_tokens": 9, "prompt_tokens_details": []}, None),
         ({"total_tokens": 3}, None),
+        ("", None),
+        ([], None),
         (None, None),
     ],
 )  # fmt: skip

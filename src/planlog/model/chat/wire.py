@@ -84,6 +84,14 @@ class Counts(msgspec.Struct, gc=False):
         )
 
 
+def usage_of(counts: Any) -> Usage | None:
+    """What the provider counted; None where it is no count, for which no answer is thrown away."""
+    try:
+        return msgspec.convert(counts, Counts, strict=False).usage()
+    except msgspec.ValidationError:
+        return None
+
+
 class Choice(msgspec.Struct, gc=False):
     """One of several answers; `message` instead of `delta` where nothing is streamed. Kimi counts in here."""
 
@@ -91,14 +99,14 @@ class Choice(msgspec.Struct, gc=False):
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None
-    usage: Counts | None = None
+    usage: Any = None
 
 
 class Part(msgspec.Struct, gc=False):
     """The data of one event. In vLLM's errors `object` is "error", and what others say in `error` stands beside it."""
 
     choices: list[Choice] | None = None
-    usage: Counts | None = None
+    usage: Any = None
     error: Any = None
     object: str | None = None
     message: Any = None
