@@ -1,6 +1,7 @@
 """The real program and real dialects: a provider on this machine answers, dies, hangs and refuses."""
 
 import json
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +134,23 @@ def test_a_chat_works_over_two_turns_and_says_what_failed(house: House, dialect:
     reasons = [end["reason"]["kind"] for end in kinds(house.events(), "turn/end")]
     assert reasons == ["completed", "error", "completed"]
     keyless(house, terminal.screen)
+
+
+@pytest.mark.parametrize("arguments", [("run", "-m", "openai:gpt", "hi"), ("models", "openai")])
+def test_a_host_whose_name_nobody_tells_keeps_no_program_from_ending(house: House, arguments: tuple[str, ...]) -> None:
+    (house.folder / "sitecustomize.py").write_text(
+        "import os, socket, threading\n"
+        "def look_up(*_, **__):\n"
+        "    open('asked', 'w').close()\n"
+        "    threading.Event().wait()\n"
+        "socket.getaddrinfo = look_up\n"
+    )
+    os.mkfifo(house.folder / "asked")
+    house.env |= {"OPENAI_BASE_URL": "http://host.invalid/v1", "OPENAI_API_KEY": KEY, "PYTHONPATH": str(house.folder)}
+    running = house.start(*arguments)
+    (house.folder / "asked").open().close()  # it is looked for
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(10) == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,9 @@ class TerminalProgram:
         """`run` for a task that wants to know of signals."""
         import anyio
 
-        return anyio.run(self._run, task, roles)
+        from planlog.app.resolving import Loop
+
+        return anyio.run(self._run, task, roles, backend_options={"loop_factory": Loop})
 
     async def _run(self, task: "Callable[[Scope, Signals], Awaitable[int]]", roles: Collection[str]) -> int:
         from planlog.app.compose import open_program

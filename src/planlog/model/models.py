@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planlog.kernel.errors import ConfigError
+from planlog.log.text import clean_text
 from planlog.model.model import Model
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Models:
             from planlog.model.scripted import open_script
 
             return open_script(Path(name))
-        address, name = self._choose(kind, name, text)
+        address, name = self._choose(kind, clean_text(name), text)
         from planlog.model.remote import RemoteModel
 
         return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)

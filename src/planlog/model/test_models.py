@@ -35,6 +35,7 @@ def test_a_script_is_chosen_by_its_path(tmp_path: Path) -> None:
         (None, {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}, ("anthropic", "claude-opus-5-5")),
         (None, {"GOOGLE_API_KEY": KEY}, ("gemini", "gemini-3.5-flash")),
         ("ollama:llama4:8b", {}, ("ollama", "llama4:8b")),
+        ("ollama:a\udcff", {}, ("ollama", "a\ufffd")),
         ("openai:qwen", {"OPENAI_BASE_URL": "http://localhost:8000/v1/"}, ("openai", "qwen")),
     ],
 )
