@@ -169,9 +169,10 @@ def timings(bench: Bench, clients: Sequence[Client], blocks: int, kinds: Sequenc
     def cpu(client: Client) -> float:
         return bench.ask(client, long[client[1]], "--count")["cpu"] / CHUNKS
 
-    peek = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
-    lowest = subprocess.run([bench.python(LIBRARIES[0]), "-c", peek], capture_output=True, text=True, check=True)
-    sides["peak of pass"] = [int(lowest.stdout) / 1e3]
+    if "request" in kinds:
+        peek = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+        lowest = subprocess.run([bench.python(LIBRARIES[0]), "-c", peek], capture_output=True, text=True, check=True)
+        sides["peak of pass"] = [int(lowest.stdout) / 1e3]
     calls: dict[str, Callable[[], float]] = {"import of pass": partial(load, "pass", LIBRARIES[0], "pass")}
     for library, dialect in clients:
         name, client = f"{library.name} {dialect}", (library, dialect)
