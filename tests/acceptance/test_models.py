@@ -175,7 +175,7 @@ def test_who_begins_without_a_model_is_told_in_one_line_what_to_do(
 def test_the_models_of_a_provider_are_listed_as_they_stand_after_m(
     house: House, dialect: Dialect, provider: Provider
 ) -> None:
-    names = {"data": [{"id": "zeta", "object": "model"}, {"id": "models/alpha"}]}
+    names = {"data": [{"id": "zeta", "object": "model"}, {"id": "models/alpha"}, {"id": ""}]}
     provider.queue(Reply(json.dumps(names).encode(), kind="application/json"))
     who = WHO[dialect]
     done = house.planlog("models", who, **env(dialect, provider))

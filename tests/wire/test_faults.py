@@ -312,6 +312,15 @@ async def test_arguments_that_do_not_fit_are_told_to_the_model_and_the_turn_goes
     assert called["arguments"] == arguments
 
 
+@pytest.mark.parametrize("odd", ["-0.0", '"\\u0000"', '{"\\u0000":1}', "[" * 900 + "]" * 900])
+async def test_what_a_provider_wants_back_and_no_log_can_keep_is_left_out(odd: str) -> None:
+    extra = f'"reasoning_details":[{{"x":{odd}}}],"tool_calls":[{{"index":0,"extra_content":{{"x":{odd}}},'
+    body = reply("chat", "", [CALL]).replace(b'"tool_calls": [{"index": 0,', extra.encode(), 1)
+    end, events, house = await turns("chat", [Reply(body), Reply(reply("chat", "Done."))])
+    assert (type(end), house.done) == (Completed, ['{"command":"ls"}'])
+    assert kinds(events, "assistant/message")[0]["message"]["source"]["replayState"] == {}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_call_that_the_length_limit_cut_is_never_run(dialect: Dialect) -> None:
     cut = reply(dialect, "I list.", [("id_1", "bash", '{"command":"rm -rf /tmp/x')], finish=LENGTH[dialect])

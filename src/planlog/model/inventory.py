@@ -25,7 +25,9 @@ async def models_of(address: Address, connection: Connection) -> list[str]:
     """The names of all models at `address`, sorted. Raises `ModelError`."""
     try:
         with anyio.fail_after(SECONDS):
-            return sorted({model.id.removeprefix("models/") for model in await _page(address, connection)})
+            return sorted(
+                {name for model in await _page(address, connection) if (name := model.id.removeprefix("models/"))}
+            )
     except ModelError as error:
         raise of_provider(error, address) from None
     except TimeoutError:

@@ -1,5 +1,6 @@
 """What a vendor wants back with an answer beyond what the message says: the replay state of this dialect."""
 
+import math
 from typing import Any, Literal
 
 import msgspec
@@ -20,6 +21,19 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning: ReasoningName | None = None
     details: list[dict[str, Any]] = []
     calls: list[dict[str, Any] | None] = []
+
+
+def is_keepable(value: Any, depth: int = 32) -> bool:
+    """Whether the log takes JSON like this, and gives it back as it was: no NUL, no -0.0, not without bottom."""
+    if isinstance(value, str):
+        return "\0" not in value
+    if isinstance(value, float):
+        return value != 0.0 or math.copysign(1.0, value) > 0
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        return depth > 0 and all(is_keepable(one, depth - 1) for one in value)
+    return True
 
 
 def kept_of(message: Message, provider: str, model: str) -> Kept | None:

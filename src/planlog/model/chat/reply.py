@@ -10,7 +10,7 @@ import msgspec
 
 from planlog.model.chat.blocks import GrowingCall, GrowingText, argument_text
 from planlog.model.chat.details import Detail, merged, words
-from planlog.model.chat.kept import Kept, ReasoningName
+from planlog.model.chat.kept import Kept, ReasoningName, is_keepable
 from planlog.model.chat.wire import CallPiece, Choice, ContentPart, Delta, read_part, usage_of
 from planlog.model.message import Reasoning, Text, ToolCall, Usage
 from planlog.model.model import (
@@ -208,8 +208,10 @@ class ChatReply:
         if not self._changed or (self._said is not None and self._said.kind == "reasoning"):
             return  # while the model thinks, the details grow
         self._changed = False
-        extras = [call.extra for call in self._calls if call.block is not None]
-        kept = Kept(self._reasoning, merged(self._details), extras if any(extras) else [])
+        called = [call.extra for call in self._calls if call.block is not None]
+        extras = [extra if is_keepable(extra) else None for extra in called]
+        details = merged(self._details)
+        kept = Kept(self._reasoning, details if is_keepable(details) else [], extras if any(extras) else [])
         out.append(Replay(msgspec.to_builtins(kept)))
 
     def _end(self, out: Chunks) -> None:
