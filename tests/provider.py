@@ -21,7 +21,8 @@ class Reply:
     """How one request is answered.
 
     `body` is written in pieces of `piece` bytes (0: at once), `cut_after` bytes of it and then the connection breaks.
-    `hangs` says that nothing more comes after the body, and no end either; `then_again` that the body never ends.
+    `hangs` says that nothing more comes after the body, and no end either; `then_again` that the body never ends,
+    `goes_on` what is said for ever after it.
     `raw` is written instead of everything else.
     """
 
@@ -33,6 +34,7 @@ class Reply:
     cut_after: int | None = None
     hangs: bool = False
     then_again: bool = False
+    goes_on: bytes = b""
     chunked: bool = True
     raw: bytes | None = None
 
@@ -161,10 +163,11 @@ async def _answer(reply: Reply, writer: asyncio.StreamWriter) -> bool:
     while True:
         for piece in _pieces(body, reply.piece):
             writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if reply.chunked else piece)
-            if reply.piece or reply.then_again:
+            if reply.piece or reply.then_again or reply.goes_on:
                 await writer.drain()
-        if not reply.then_again:
+        if not (reply.then_again or reply.goes_on):
             break
+        body = reply.goes_on or body
     await writer.drain()
     if reply.hangs:
         await asyncio.sleep(3600)

@@ -255,10 +255,11 @@ async def test_a_whole_answer_does_not_wait_for_counts_that_never_come(
     whole = reply(dialect, "That is all.")
     reason = {"chat": b'"finish_reason": "stop"', "messages": b'"stop_reason": "end_turn"'}[dialect]
     told = whole[: whole.index(b"\n\n", whole.index(reason)) + 2]
-    end, events, _ = await turns(dialect, [Reply(told, hangs=True)])
-    assert isinstance(end, Completed)
-    [message] = kinds(events, "assistant/message")
-    assert message["message"]["content"] == [{"type": "text", "text": "That is all."}]
+    for never in (Reply(told, hangs=True), Reply(told, goes_on=b'data: {"type":"ping"}\n\n')):
+        end, events, _ = await turns(dialect, [never])
+        assert isinstance(end, Completed)
+        [message] = kinds(events, "assistant/message")
+        assert message["message"]["content"] == [{"type": "text", "text": "That is all."}]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -3,6 +3,7 @@
 Nothing is tried twice here: whether a request is made again is the loop's to decide, and to show.
 """
 
+import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 
@@ -68,13 +69,17 @@ class RemoteModel:
     async def _chunks(self, response: httpx2.Response, body: bytes) -> AsyncGenerator[Chunk | Replay]:
         """What the reply says. A connection that breaks is an end like any other: the decoder knows a good one."""
         decoder = self._dialect.decoder(body)
+        deadline = math.inf
         async with aclosing(_events(response)) as events:
-            while (data := await _next(events, LAST_WORDS_SECONDS if decoder.is_whole else None)) is not None:
+            while (data := await _next(events, deadline)) is not None:
                 for chunk in decoder.take(data):
+                    deadline = math.inf
                     yield chunk
                     if isinstance(chunk, Finish):
                         await _await_end(events)
                         return
+                if decoder.is_whole:  # an event that says nothing, as those that keep a connection alive, gives no time
+                    deadline = min(deadline, anyio.current_time() + LAST_WORDS_SECONDS)
         for chunk in decoder.end():
             yield chunk
 
@@ -100,9 +105,9 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
         return
 
 
-async def _next(events: AsyncGenerator[str], seconds: float | None) -> str | None:
-    """The next event's data, None at the end; or after that many seconds, which end the reply."""
-    with anyio.move_on_after(seconds):
+async def _next(events: AsyncGenerator[str], deadline: float) -> str | None:
+    """The next event's data, None at the end; or at the deadline, which ends the reply."""
+    with anyio.CancelScope(deadline=deadline):
         return await anext(events, None)
     return None
 
