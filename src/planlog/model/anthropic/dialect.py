@@ -6,6 +6,7 @@ from planlog.model.anthropic.reply import MessagesReply
 from planlog.model.model import Request
 
 VERSION = "2023-06-01"
+"""Of the interface: the one that every server of this dialect knows. Anthropic has 2026-10-21 beside it."""
 
 
 class AnthropicMessages(msgspec.Struct, frozen=True):
