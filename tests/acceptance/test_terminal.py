@@ -179,7 +179,9 @@ def test_a_running_call_is_named_on_a_line_that_its_result_replaces(house: House
     terminal.wait_for("$ echo > ")
     pipe.write_text("open\n")
     assert terminal.finish() == 0
-    status, _, rest = terminal.screen.partition("\x1b[2m")[2].partition("\x1b[0m")
+    before, sign, after = terminal.screen.partition("$ echo > ")
+    assert before.startswith("\r\x1b[K\x1b[2mwaiting for the model\x1b[0m")
+    status, _, rest = (sign + after).partition("\x1b[0m")
     assert len(status) == 39
     assert status.endswith("…")
     assert "\r\x1b[K\x1b[2m$ echo > " in rest  # what it printed since

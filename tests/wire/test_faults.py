@@ -205,6 +205,11 @@ async def test_what_never_gets_better_ends_the_turn_after_five_tries(dialect: Di
             "the provider answers with text/html instead of a stream; check the base URL",
         ),
         (
+            Reply(b'{"detail": "Not here"}', kind="application/json"),
+            "NO_STREAM",
+            'the provider answers with {"detail": "Not here"}; check the base URL',
+        ),
+        (
             Reply(b"", 302, headers={"location": "https://elsewhere/"}),
             "REDIRECTED",
             "check the base URL (302)",
@@ -212,7 +217,7 @@ async def test_what_never_gets_better_ends_the_turn_after_five_tries(dialect: Di
         (Reply(b"<html>nginx</html>", 401, "text/html", hangs=True), "AUTHENTICATION", None),
         (Reply(b"<html>" * 999, 401, "text/html", then_again=True), "AUTHENTICATION", None),
     ],
-    ids=["a page", "a redirect", "an error that falls silent", "an error that has no end"],
+    ids=["a page", "words in JSON", "a redirect", "an error that falls silent", "an error that has no end"],
 )
 async def test_what_is_no_provider_is_told_at_once(dialect: Dialect, bad: Reply, code: str, said: str | None) -> None:
     end, events, _ = await turns(dialect, [bad])

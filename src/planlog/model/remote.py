@@ -9,6 +9,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 import anyio
 import httpx2
+import msgspec
 
 from planlog.model.connection import Connection, failure_of, unreachable, whole_body
 from planlog.model.model import Chunk, Finish, ModelError, Replay, Request
@@ -93,7 +94,7 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
             async for event in httpx2.EventSource(response, EVENT_BYTES):
                 yield event.data
         elif kind == "application/json":
-            yield (await whole_body(response)).decode(errors="replace")
+            yield _whole_answer(await whole_body(response))
         else:
             text = (
                 f"the provider answers with {one_line_of(kind) or 'something'} instead of a stream; check the base URL"
@@ -103,6 +104,20 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str]:
         raise malformed(f"an event that is too large ({error})") from None
     except httpx2.HTTPError:
         return
+
+
+def _whole_answer(body: bytes) -> str:
+    """The reply of a server that does not stream. Raises `ModelError` for something else."""
+    text = body.decode(errors="replace")
+    try:
+        said = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        said = None
+    if isinstance(said, dict) and said.keys() & {"choices", "content", "error"}:
+        return text
+    raise ModelError(
+        f"the provider answers with {one_line_of(text) or 'nothing'}; check the base URL", code="NO_STREAM"
+    )
 
 
 async def _next(events: AsyncGenerator[str], deadline: float) -> str | None:

@@ -117,6 +117,7 @@ class Transcript:
         mark = STEP_START.read(event)
         self._step = (mark.turn, mark.step)
         self._answer = Answer()
+        self._status("waiting for the model")
         early, self._early = self._early, []
         for delta in early:
             self.live(delta)
