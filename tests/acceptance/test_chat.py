@@ -149,7 +149,9 @@ def test_several_lines_are_one_prompt(house: House, keys: str, text: str, column
 
 def test_what_a_terminal_would_obey_is_shown_and_sent_as_text(house: House) -> None:
     terminal = chat(house, {"text": "Well."})
-    terminal.type("\x1b[200~a\x1b]0;pwn\x07b\x9bc\u202ed\x1b[201~" + ENTER)
+    terminal.type("\x1b[200~a\x1b]0;pwn\x07b\x9bc\u202ed\x1b[201~")
+    terminal.sees("> a^[]0;pwn^Gb<9b>c\ufffdd")
+    terminal.type(ENTER)
     terminal.expect("> a␛]0;pwn␇b", "Well.")
     terminal.sees(READY)
     terminal.type(CTRL_D)
@@ -157,6 +159,38 @@ def test_what_a_terminal_would_obey_is_shown_and_sent_as_text(house: House) -> N
     assert "\x1b]0;" not in terminal.screen
     assert "\u202e" not in terminal.screen
     assert said(house) == [(1, 1, "a\x1b]0;pwn\x07b\x9bc\u202ed")]
+
+
+def test_no_key_takes_what_is_typed_away_without_sending_it(house: House) -> None:
+    terminal = chat(house, {"text": "Well."})
+    terminal.type("a\x0f" + "b\x1b#" + "c\x1a" + ENTER)
+    terminal.expect("Well.")
+    terminal.sees(READY)
+    terminal.type(CTRL_D)
+    assert terminal.finish() == 0
+    assert said(house) == [(1, 1, "abc")]
+
+
+def test_a_folder_that_is_gone_takes_no_prompt_along(house: House) -> None:
+    terminal = chat(house, {"text": "Well."})
+    house.folder.rmdir()
+    terminal.type("hello" + ENTER)
+    terminal.expect("planlog: the current folder is gone")
+    terminal.sees("> hello", READY)
+    terminal.type(CTRL_C + CTRL_D)
+    assert terminal.finish() == 1
+    assert "Traceback" not in terminal.screen
+    house.folder.mkdir()
+
+
+def test_the_folder_is_that_where_the_session_works(house: House) -> None:
+    (house.folder / "sub").mkdir()
+    assert house.planlog("-C", "sub", "run", "-m", house.script(HELLO), "one").returncode == 0
+    [session] = house.json("sessions")
+    terminal = Terminal(house, "chat", "--resume", session["id"], "-m", house.script(HELLO))
+    terminal.sees(" · ~/work/sub · ", READY)
+    terminal.type(CTRL_D)
+    assert terminal.finish() == 0
 
 
 # While a turn runs
@@ -466,6 +500,21 @@ def test_ctrl_c_at_a_question_ends_the_turn_and_the_line_is_back(house: House) -
     assert said(house)[-1] == (2, 1, "next")
 
 
+def test_what_is_typed_at_a_question_that_nobody_answers_is_not_lost(house: House) -> None:
+    terminal = chat(house, bash("touch done"), {"text": "Next."})
+    terminal.type("begin" + ENTER)
+    terminal.sees("Allow it? [y/N]")
+    terminal.type("do it otherwise" + CTRL_C)
+    terminal.expect("stopped by its user")
+    terminal.sees("> do it otherwise", READY)
+    terminal.type(ENTER)
+    terminal.expect("Next.")
+    terminal.sees(READY)
+    terminal.type(CTRL_D)
+    assert terminal.finish() == 0
+    assert said(house)[-1] == (2, 1, "do it otherwise")
+
+
 # Words
 
 
@@ -481,6 +530,7 @@ def test_words_with_a_slash_are_done_and_not_sent(house: House) -> None:
         ("/title A better name", "called A better name"),
         ("/model", "script:script2.jsonl answers"),
         ("/model nobody:x", "planlog: "),
+        ("\x1b[200~/model script:\0\x1b[201~", "planlog: ␀: cannot be read"),
         (f"/model {other}", "script:script1.jsonl answers from now on"),
         ("say", "Another one."),
         ("/new", "the next prompt begins a new session"),
@@ -601,7 +651,7 @@ def test_the_exit_code_is_that_of_the_last_turn(house: House, replies: list[dict
 @pytest.mark.parametrize("stdin", ["/dev/null", "empty", "lines"])
 def test_any_file_may_be_stdin(house: House, stdin: str) -> None:
     (house.folder / "empty").touch()
-    (house.folder / "lines").write_text("one\r\ntwo")
+    (house.folder / "lines").write_text("one\r\ntwo\r", newline="")
     with Path(house.folder / stdin).open() as file:
         process = house.start("chat", "-m", house.script(HELLO, HELLO), stdin=file)
         out, _ = process.communicate(timeout=20)

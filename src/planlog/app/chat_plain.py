@@ -106,8 +106,12 @@ async def typed_lines() -> AsyncGenerator[str]:
         piece = os.read(descriptor, _PIECE)
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
-            yield line.decode(errors="replace").removesuffix("\r")
+            yield _line(line)
         if not piece:
             break
     if rest:
-        yield rest.decode(errors="replace")
+        yield _line(rest)
+
+
+def _line(data: bytes) -> str:
+    return data.decode(errors="replace").removesuffix("\r")

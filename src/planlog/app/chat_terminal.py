@@ -1,6 +1,7 @@
 """A chat with a line editor below what is said, and a bar that tells where one is."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from planlog.faces.stdio.prompt_layout import Shown
 from planlog.faces.stdio.prompt_line import Key, PromptLine
 from planlog.faces.stdio.prompt_tty import restoring
 from planlog.faces.stdio.toolbar import Toolbar
+from planlog.kernel.errors import ConfigError
 from planlog.kernel.last_acts import LastActs
 from planlog.kernel.scope import Scope
 from planlog.log.projection import Projections
@@ -41,6 +43,9 @@ class LineFront:
         self._scope = scope
         self._news = anyio.Event()
         self._plan = ""
+        self._folder: Path | None = None
+        with suppress(ConfigError):  # it may be gone, and the session work in another one
+            self._folder = program.folder
         outlet = program.console.outlets[0]
         history = PromptHistory(program.where().path / HISTORY)
         out = program.console.out
@@ -97,7 +102,8 @@ class LineFront:
         chat = self.chat
         state, keys = STOPPING if chat and chat.stopping else RUNNING if chat and chat.busy else IDLE
         model = chat.model_name if chat else ""
-        return Toolbar(model, _short(self._program.folder), self._plan, state, keys)
+        folder = chat.talk.folder if chat and chat.talk else self._folder
+        return Toolbar(model, _short(folder) if folder else "", self._plan, state, keys)
 
     async def _plan_of(self, chat: "Chat") -> str:
         projection = self._scope.get(Projections).get(PLANS[0])
@@ -123,12 +129,20 @@ class LineAsker:
         self._console.out.lines(lines)
         await self._front.line.printed()
         await self._console.flushed()
-        typed = await self._front.line.ask(prompt)
-        self._console.out.lines([(Span(prompt, "dim"), Span(typed.strip()))])
-        if typed.strip().lower() not in ("", *YES, *NO):
-            # Whoever was typing when the question came did not mean it; it is no yes, but it is not lost either.
-            self._front.line.insert(typed)
+        line = self._front.line
+        try:
+            typed = await line.ask(prompt)
+            self._console.out.lines([(Span(prompt, "dim"), Span(typed.strip()))])
+        except BaseException:
+            self._keep(line.reply)
+            raise
+        self._keep(typed)
         return typed
+
+    def _keep(self, typed: str) -> None:
+        """Whoever was typing when the question came did not mean it; it is no yes, but it is not lost either."""
+        if typed.strip().lower() not in ("", *YES, *NO):
+            self._front.line.insert(typed)
 
 
 async def chat_by_keys(

@@ -42,6 +42,7 @@ from planlog.kernel.errors import PlanlogError, one_line
 from planlog.kernel.scope import Scope
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
+from planlog.log.text import clean_text
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -239,6 +240,7 @@ class Chat:
 
     def _choose(self, name: str) -> None:
         if name:
+            name = clean_text(name)
             self.model, self._model_text = opened(self._scope, name), name
             if self.talk:
                 self.talk.model = self.model

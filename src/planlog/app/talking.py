@@ -56,13 +56,13 @@ class Talk:
     ) -> None:
         self.session = session
         self.model = model
+        self.folder = folder
         self.code = 0
         """How the last turn ended, for a shell."""
         self.stopping = False
         self._program = program
         self._scope = scope
         self._agent = scope.get(Agent)
-        self._folder = folder
         self._approve: Policy | None = approve
         self._front = front
         self._left: list[Left] = []
@@ -177,7 +177,7 @@ class Talk:
                     self.model,
                     until=first.id,
                     policy=self._approve,
-                    cwd=self._folder,
+                    cwd=self.folder,
                     cancelled_by="disposed",
                 )
             except PlanlogError as error:

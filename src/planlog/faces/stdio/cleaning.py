@@ -15,6 +15,9 @@ _DELETE_PICTURE = "\u2421"
 # lone surrogates cannot be encoded at all.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What is unsafe beside control characters."""
+
 
 def clean(text: str) -> str:
     """`text` with control characters as control pictures (␛), others as `‹U+202E›`; tabs and line feeds stay.
@@ -29,6 +32,11 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """`clean` for what has to stay on one line: line feeds are shown as well, a tab becomes a space."""
     return clean(text).replace("\n", "\u240a").replace("\t", " ")
+
+
+def clean_typed(text: str) -> str:
+    """`text` as an editor may show it, character by character: it makes control characters visible, and no others."""
+    return text if text.isascii() else _INVISIBLE.sub("\ufffd", text)
 
 
 def escape_json(document: bytes) -> bytes:

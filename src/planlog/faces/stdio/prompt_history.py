@@ -37,9 +37,12 @@ class PromptHistory:
         """Puts `entry` behind the others."""
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(descriptor, msgspec.json.encode(clean_text(entry)) + b"\n")
+                size = os.fstat(descriptor).st_size
+                # A disk that was full has left half a line.
+                begin = b"" if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n" else b"\n"
+                os.write(descriptor, begin + msgspec.json.encode(clean_text(entry)) + b"\n")
             finally:
                 os.close(descriptor)
 

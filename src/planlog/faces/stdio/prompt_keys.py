@@ -49,7 +49,10 @@ def prompt_keys(
 
     @keys.add("c-z")
     @keys.add("c-@")
+    @keys.add("c-o")
+    @keys.add("escape", "#")
     def _ignore(event: KeyPressEvent) -> None:
-        """The editor would type the one, and type nothing more after the other, which begins to mark."""
+        """The editor would type the first, type nothing more after the second, which begins to mark, and empty the
+        line after the others, which are to send it."""
 
     return keys

@@ -15,9 +15,10 @@ from prompt_toolkit.layout import (
     Layout,
     Window,
 )
-from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.layout.processors import BeforeInput, Processor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
+from planlog.faces.stdio.cleaning import clean_typed
 from planlog.faces.stdio.painting import shorten
 from planlog.faces.stdio.toolbar import Toolbar, toolbar_text, waiting_text
 
@@ -76,9 +77,15 @@ def prompt_layout(shown: Shown, line: Buffer, reply: Buffer, columns: Callable[[
         wrap_lines=True,
         dont_extend_height=True,
     )
-    typed = Window(BufferControl(line), height=height, wrap_lines=True, dont_extend_height=True, get_line_prefix=prefix)
+    typed = Window(
+        BufferControl(line, input_processors=[_Cleaned()]),
+        height=height,
+        wrap_lines=True,
+        dont_extend_height=True,
+        get_line_prefix=prefix,
+    )
     answered = Window(
-        BufferControl(reply, input_processors=[BeforeInput(question)]),
+        BufferControl(reply, input_processors=[_Cleaned(), BeforeInput(question)]),
         height=Dimension(min=1, max=3),
         wrap_lines=True,
         dont_extend_height=True,
@@ -92,3 +99,11 @@ def prompt_layout(shown: Shown, line: Buffer, reply: Buffer, columns: Callable[[
         row(lambda: toolbar_text(shown.bar(), columns() - 1)),
     ]
     return Layout(HSplit(parts), focused_element=typed)
+
+
+class _Cleaned(Processor):
+    """Shows what the editor itself would let through to the terminal."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        """See `Processor`."""
+        return Transformation([(style, clean_typed(text)) for style, text, *_ in transformation_input.fragments])

@@ -32,6 +32,9 @@ Key = Literal["enter", "tab", "interrupt", "end"]
 PAUSE = 0.03
 """Seconds between two times that text is printed."""
 
+UNDOABLE = 100
+"""Keys that can be undone, the one that undoes among them."""
+
 
 class PromptLine:
     """One line, or several, that somebody types; after a change of what is `shown` around it call `redraw`.
@@ -58,8 +61,8 @@ class PromptLine:
         self._unfinished = Unfinished()
         self._answer: asyncio.Future[str] | None = None
         self.shown = shown
-        self._line = Buffer(history=_Remembered(history), multiline=True)
-        self._reply = Buffer(multiline=False)
+        self._line = _Typed(history=_Remembered(history), multiline=True)
+        self._reply = _Typed(multiline=False)
         options = {"term": os.environ.get("TERM"), "enable_bell": False, "enable_cpr": False}
         self._output = Vt100_Output(self._paper, terminal_size, **options)  # type: ignore[reportArgumentType] # all that is needed of a stream
         self._app: Application[None] = Application(
@@ -128,13 +131,18 @@ class PromptLine:
             self._line.text = fitting[0] + " "
             self._line.cursor_position = len(self._line.text)
 
+    @property
+    def reply(self) -> str:
+        """What was typed behind the last question and not sent."""
+        return self._reply.text
+
     async def ask(self, question: str) -> str:
-        """What is typed behind `question`; what was being typed stays for afterwards."""
-        self._take_keys()
+        """What is typed behind `question` once it stands there; what was being typed stays for afterwards."""
         self._answer = asyncio.get_running_loop().create_future()
         self.shown.question = question
         self._reply.reset()
-        self._app.layout.focus(self._reply)
+        # It must not be seen before keys are heard as an answer to it, nor the other way round: see `_on_rendered`.
+        self._paper.hold()
         self.redraw()
         try:
             return await self._answer
@@ -200,9 +208,22 @@ class PromptLine:
         self._app.invalidate()
 
     def _on_rendered(self, _: object) -> None:
+        if self._answer and not self._app.layout.has_focus(self._reply):
+            self._take_keys()
+            self._app.layout.focus(self._reply)
+            self._app.invalidate()
         self._paper.release()
         self._rendered.set()
         self._rendered = anyio.Event()
+
+
+class _Typed(Buffer):
+    """What is typed. The editor keeps the whole text for each key; here it keeps as many as somebody would undo."""
+
+    def save_to_undo_stack(self, clear_redo_stack: bool = True) -> None:
+        """See `Buffer`."""
+        super().save_to_undo_stack(clear_redo_stack)
+        del self._undo_stack[:-UNDOABLE]
 
 
 class _Remembered(History):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line, escape_json
+from planlog.faces.stdio.cleaning import StreamCleaner, clean, clean_line, clean_typed, escape_json
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,14 @@ def test_nothing_that_is_obeyed_is_left_in_any_text(text: str) -> None:
     assert not {c for c in cleaned if unicodedata.bidirectional(c) in ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI")}
     assert clean(cleaned) == cleaned
     cleaned.encode()
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_typed_text_keeps_its_length_and_nothing_unsafe_but_control_characters(text: str) -> None:
+    shown = clean_typed(text)
+    assert len(shown) == len(text)
+    others = "".join(c for c in shown if unicodedata.category(c) != "Cc")
+    assert clean(others) == others
 
 
 @given(st.lists(st.text(st.sampled_from("ab\r\n\x1b"), max_size=4)))

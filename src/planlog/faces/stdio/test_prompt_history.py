@@ -31,3 +31,10 @@ def test_of_a_long_history_the_end_is_read(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(b'"old"\n' + b'"' + b"x" * MOST_BYTES + b'"\n"new"\n')
     assert list(PromptHistory(path).newest_first()) == ["new"]
+
+
+def test_half_an_entry_spoils_none_behind_it(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'"one"\n"to')
+    PromptHistory(path).add("two")
+    assert list(PromptHistory(path).newest_first()) == ["two", "one"]
