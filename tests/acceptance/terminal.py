@@ -72,6 +72,10 @@ class Terminal:
         """How the terminal treats what is typed, as `tcgetattr` tells."""
         return termios.tcgetattr(self._master)
 
+    def set_modes(self, modes: list[Any]) -> None:
+        """Another program has its own way with the terminal."""
+        termios.tcsetattr(self._master, termios.TCSANOW, modes)
+
     def read_more(self) -> None:
         """Reads what comes next."""
         self._read()

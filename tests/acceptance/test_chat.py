@@ -426,6 +426,26 @@ def test_a_turn_that_another_process_runs_is_steered_and_stopped_from_here(house
     assert said(house) == [(1, 1, "begin"), (1, 2, "look here too"), (2, 1, "and mine!")]
 
 
+def test_a_chat_that_was_stopped_goes_on_with_a_terminal_that_others_have_used(house: House) -> None:
+    terminal = Terminal(house, "chat", "-m", house.script({"text": "Well."}))
+    before = terminal.modes()
+    terminal.expect(READY)
+    terminal.type("hel")
+    terminal.sees("> hel")
+    seen = len(terminal.screen)
+    terminal.process.send_signal(signal.SIGSTOP)
+    terminal.set_modes(before)
+    terminal.process.send_signal(signal.SIGCONT)
+    terminal.expect("> hel", READY)
+    assert PASTE_IN_BRACKETS in terminal.screen[seen:]
+    terminal.type("lo" + ENTER)
+    terminal.expect("Well.")
+    terminal.sees(READY)
+    terminal.type(CTRL_D)
+    assert terminal.finish() == 0
+    assert said(house) == [(1, 1, "hello")]
+
+
 # Questions
 
 

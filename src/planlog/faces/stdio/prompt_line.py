@@ -7,10 +7,12 @@ before, however fast it comes.
 
 import asyncio
 import os
+import signal
 import sys
+import termios
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import asynccontextmanager
-from typing import Literal
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Literal
 
 import anyio
 from prompt_toolkit.application import Application
@@ -95,13 +97,23 @@ class PromptLine:
         # Ended by `exit` alone: an end by cancellation would leave the terminal as it must not be left.
         with anyio.CancelScope(shield=True), self._app.input.raw_mode():
             take_type_ahead(self._app.input)
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGCONT, self._go_on, termios.tcgetattr(sys.stdin))
             try:
                 await self._app.run_async(set_exception_handler=False, handle_sigint=False)
             except EOFError as error:
                 raise ScreenGone from error
             finally:
+                loop.remove_signal_handler(signal.SIGCONT)
                 self._paper.release()
                 self._print()
+
+    def _go_on(self, modes: list[Any]) -> None:
+        """The program was stopped: whoever had the terminal meanwhile left it in their own way."""
+        with suppress(termios.error):
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, modes)
+        self._app.renderer.reset()
+        self._app.invalidate()
 
     @property
     def text(self) -> str:
