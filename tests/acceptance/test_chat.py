@@ -188,7 +188,7 @@ def test_the_folder_is_that_where_the_session_works(house: House) -> None:
     assert house.planlog("-C", "sub", "run", "-m", house.script(HELLO), "one").returncode == 0
     [session] = house.json("sessions")
     terminal = Terminal(house, "chat", "--resume", session["id"], "-m", house.script(HELLO))
-    terminal.sees(" · ~/work/sub · ", READY)
+    terminal.sees(f" · ~/{house.folder.name}/sub · ", READY)
     terminal.type(CTRL_D)
     assert terminal.finish() == 0
 
