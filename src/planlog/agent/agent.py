@@ -17,6 +17,7 @@ from planlog.agent.loop import Turn
 from planlog.agent.nesting import NESTING
 from planlog.agent.repair import repair
 from planlog.agent.retry import FIRST_WAIT
+from planlog.agent.rules import NO_RULES, Rules
 from planlog.kernel.errors import ConfigError
 from planlog.log.header import new_id
 from planlog.log.session import Session
@@ -31,6 +32,8 @@ BUSY_SECONDS = 0.1
 class Agent:
     """`max_steps` bounds each turn; `policy` says who approves calls that need it, unless a run says otherwise.
 
+    `rules` spare questions, or answer them with no.
+
     `first_wait` is how many seconds lie before the first retry of a request that failed; the next ones double it.
     """
 
@@ -42,6 +45,7 @@ class Agent:
         max_steps: int,
         policy: Policy,
         first_wait: float = FIRST_WAIT,
+        rules: Rules = NO_RULES,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         if max_steps < 1:
@@ -52,6 +56,7 @@ class Agent:
         self._policy: Policy = policy
         self._clock = clock
         self._first_wait = first_wait
+        self._rules = rules
         self._turns: dict[str, Turn] = {}
         self._met: set[str] = set()
         self._left_at: dict[str, int] = {}
@@ -97,9 +102,15 @@ class Agent:
         if turn := session.state(NESTING).turn:
             await session.send(new_command("cancel", Wish(turn=turn), self._clock()))
 
-    async def answer(self, session: Session, question: str, outcome: Literal["allowed", "denied"]) -> None:
-        """Answers the approval question of that id; the first answer counts."""
-        await session.send(new_command("approve", Wish(id=question, outcome=outcome), self._clock()))
+    async def answer(
+        self, session: Session, question: str, outcome: Literal["allowed", "denied"], *, always: bool = False
+    ) -> None:
+        """Answers the approval question of that id; the first answer counts.
+
+        `always` allows the rule that the question offers, too, for the rest of the session.
+        """
+        wish = Wish(id=question, outcome=outcome, always=always)
+        await session.send(new_command("approve", wish, self._clock()))
 
     def stop(self, session: Session, kind: AbortKind) -> None:
         """Ends the turn that this process runs in the session, if any, and says why on the log.
@@ -144,6 +155,7 @@ class Agent:
             agent,
             cancelled_by,
             self._first_wait,
+            self._rules,
         )
         ending = Ending(session, until, self._left_at.pop(until, 0))
         while True:

@@ -13,6 +13,7 @@ from planlog.log.header import new_id
 from planlog.log.projection import Projection
 from planlog.log.session import Session
 from planlog.log.store import Command
+from planlog.tools.tool import Proposal
 
 
 class Question(msgspec.Struct, frozen=True, rename="camel"):
@@ -50,22 +51,28 @@ APPROVALS: Projection[Questions] = Projection(
 """The questions that wait for an answer; the end of a turn answers them all."""
 
 
-async def ask(session: Session, ledger: Ledger, call: Call) -> Decision:
+async def ask(session: Session, ledger: Ledger, call: Call, proposal: Proposal) -> Decision:
     """Writes the question and waits for a person's answer; whoever calls commits the decision with what follows."""
-    question = new_id()
-    await ledger.commit(APPROVAL_ASKED.fact(ApprovalAsked(question, call.name, call.id)))
+    question, offer = new_id(), proposal.rule or None
+    asked = ApprovalAsked(question, call.name, call.id, None, proposal.preview or None, offer)
+    await ledger.commit(APPROVAL_ASKED.fact(asked))
     while True:
         news = session.news
-        if decision := decide(question, await session.commands()):
+        if decision := decide(question, offer, await session.commands()):
             return decision
         await session.changed(news)
 
 
-def decide(question: str, commands: Sequence[Command]) -> Decision | None:
-    """The first answer to the question among the commands; None while there is none."""
+def decide(question: str, offer: str | None, commands: Sequence[Command]) -> Decision | None:
+    """The first answer to the question among the commands; None while there is none.
+
+    `offer` is the rule that came with the question; an answer can take it or leave it, and no other.
+    """
     answers = [command for command in commands if command.kind == "approve" and read_wish(command).id == question]
     if not answers:
         return None
-    outcome = "allowed" if read_wish(answers[0]).outcome == "allowed" else "denied"
-    fact = APPROVAL_DECIDED.fact(ApprovalDecided(question, outcome))
-    return Decision(outcome == "allowed", fact, tuple(command.id for command in answers))
+    answer = read_wish(answers[0])
+    allowed = answer.outcome == "allowed"
+    rule = offer if allowed and answer.always else None
+    decided = ApprovalDecided(question, "allowed" if allowed else "denied", rule)
+    return Decision(allowed, APPROVAL_DECIDED.fact(decided), tuple(command.id for command in answers))

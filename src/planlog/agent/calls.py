@@ -16,8 +16,9 @@ from planlog.agent.desk import Desk
 from planlog.agent.facts import call_fact, refused_call, result_fact
 from planlog.agent.ledger import Ledger
 from planlog.agent.live import LiveProgress
+from planlog.agent.rules import GRANTED, Verdict, verdict
 from planlog.agent.tasks import task_group
-from planlog.tools.call import run_call
+from planlog.tools.call import propose, run_call
 from planlog.tools.outcome import Outcome, denied
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Execution
@@ -44,25 +45,30 @@ class Calls:
         async with task_group() as tasks:
             while waiting:
                 room = POOL - self._running
-                batch = startable([self._kind(call) for call in waiting], self._running, room)
+                granted = await self._desk.session.view(GRANTED)
+                batch = startable([self._kind(call, granted) for call in waiting], self._running, room)
                 if batch:
-                    await self._start([waiting.popleft() for _ in range(batch)], tasks)
+                    await self._start([waiting.popleft() for _ in range(batch)], granted, tasks)
                 else:
                     await self._done.wait()
 
-    def _kind(self, call: Call) -> tuple[bool, bool]:
+    def _kind(self, call: Call, granted: Sequence[str]) -> tuple[bool, bool]:
         tool = self._desk.tools.get(call.name)
-        if tool is None:
-            return True, False
-        asks = tool.needs_approval and self._desk.policy != "auto"
-        # Nobody is asked about a call that cannot run: the registry says what is wrong with its arguments.
-        return tool.concurrency_safe, asks and not isinstance(check_arguments(tool.params, call.arguments), Violations)
+        return tool is None or tool.concurrency_safe, self._verdict(call, granted) != "run"
 
-    async def _start(self, calls: Sequence[Call], tasks: TaskGroup) -> None:
-        safe, asks = self._kind(calls[0])
-        if not asks:
+    def _verdict(self, call: Call, granted: Sequence[str]) -> Verdict:
+        desk, tool = self._desk, self._desk.tools.get(call.name)
+        params = check_arguments(tool.params, call.arguments) if tool else None
+        # Nobody is asked about a call that cannot run: the registry says what is wrong with it.
+        if tool is None or isinstance(params, Violations):
+            return "run"
+        return verdict(tool, params, desk.cwd, desk.policy, desk.rules, granted)
+
+    async def _start(self, calls: Sequence[Call], granted: Sequence[str], tasks: TaskGroup) -> None:
+        safe, gated = self._kind(calls[0], granted)
+        if not gated:
             seqs = await self._log(calls)
-        elif (seqs := await self._approved(calls[0])) is None:
+        elif (seqs := await self._approved(calls[0], granted)) is None:
             return
         for call, seq in zip(calls, seqs, strict=True):
             self._running += 1
@@ -71,12 +77,17 @@ class Calls:
             else:
                 await self._perform(call, seq)
 
-    async def _approved(self, call: Call) -> list[int] | None:
+    async def _approved(self, call: Call, granted: Sequence[str]) -> list[int] | None:
         """Logs a call that may run; one that may not gets its result and None is returned."""
-        if self._desk.policy == "deny":
-            self._refuse(call, denied("the approval policy of this session allows no such calls"))
+        judged = self._verdict(call, granted)
+        if judged != "ask":
+            self._refuse(call, denied(judged))
             return None
-        decision = await ask(self._desk.session, self._ledger, call)
+        proposal = await propose(self._desk.tools, call.name, call.arguments, self._execution(call))
+        if isinstance(proposal, Outcome):
+            self._refuse(call, proposal)
+            return None
+        decision = await ask(self._desk.session, self._ledger, call, proposal)
         self._ledger.add(decision.fact)
         if decision.allowed:
             return await self._log([call], decision.claims)
@@ -93,15 +104,16 @@ class Calls:
         events = await self._ledger.commit(*facts, claims=claims)
         return [event.seq for event in events[-len(facts) :]]
 
-    async def _perform(self, call: Call, seq: int) -> None:
+    def _execution(self, call: Call) -> Execution:
         desk = self._desk
-        execution = Execution(
-            call.id,
-            desk.session,
-            desk.cwd,
-            lambda text: desk.live.say(desk.session.id, LiveProgress(call.id, text)),
-        )
-        outcome = await run_call(desk.tools, call.name, call.arguments, execution)
+
+        def hear(text: str) -> None:
+            desk.live.say(desk.session.id, LiveProgress(call.id, text))
+
+        return Execution(call.id, desk.session, desk.cwd, hear)
+
+    async def _perform(self, call: Call, seq: int) -> None:
+        outcome = await run_call(self._desk.tools, call.name, call.arguments, self._execution(call))
         self.outcomes[call.id] = outcome
         self._ledger.add(result_fact(call.id, outcome, self._turn, self._step, cites=[seq]))
         self._running -= 1

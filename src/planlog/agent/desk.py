@@ -6,6 +6,7 @@ from pathlib import Path
 from planlog.agent.event import AbortKind, Policy
 from planlog.agent.live import Live
 from planlog.agent.retry import FIRST_WAIT
+from planlog.agent.rules import NO_RULES, Rules
 from planlog.log.session import Session
 from planlog.model.model import Model
 from planlog.tools.tool import Tools
@@ -29,3 +30,4 @@ class Desk:
     agent: str | None = None
     cancelled_by: AbortKind = "user"
     first_wait: float = FIRST_WAIT
+    rules: Rules = NO_RULES

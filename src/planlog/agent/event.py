@@ -171,19 +171,26 @@ class SessionTitle(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """Somebody has to say whether a call may run."""
+    """Somebody has to say whether a call may run.
+
+    Ours are `preview`, a text that says all that the call does, and `rule`, what may be allowed together with it for
+    the rest of the session.
+    """
 
     id: str
     tool_name: str
     call_id: str | None = None
     reason: str | None = None
+    preview: str | None = None
+    rule: str | None = None
 
 
-class ApprovalDecided(msgspec.Struct, frozen=True, gc=False):
-    """The answer to the question `id`."""
+class ApprovalDecided(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The answer to the question `id`. `rule` is ours: the calls that need no more questions in this session."""
 
     id: str
     outcome: str
+    rule: str | None = None
 
 
 Policy = Literal["ask", "auto", "deny"]

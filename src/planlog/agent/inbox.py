@@ -25,7 +25,7 @@ _FROM_STRICT = ("deny", "ask", "auto")
 class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
     """A command's payload: `id` names a message or a question, `turn` the turn that a cancel means.
 
-    `policy` is the one under which a prompt was left.
+    `policy` is the one under which a prompt was left; `always` accepts the rule that came with a question.
     """
 
     id: str = ""
@@ -33,6 +33,7 @@ class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     outcome: str = ""
     policy: Policy = "auto"
+    always: bool = False
 
 
 class EmptyPrompt(PlanlogError):

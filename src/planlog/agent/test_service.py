@@ -35,7 +35,7 @@ async def test_a_program_with_the_agents_row_answers_prompts() -> None:
         agent = scope.get(Agent)
         message = await agent.prompt(session, "hello")
         assert await agent.run(session, Script([{"text": "Hi."}]), until=message) == Completed()
-        assert [projection.key for projection in scope.get(Projections)] == ["approvals"]
+        assert [projection.key for projection in scope.get(Projections)] == ["approvals", "granted"]
 
 
 def test_a_turn_without_steps_is_refused() -> None:

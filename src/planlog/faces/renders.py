@@ -4,7 +4,7 @@ Features return plain data; the face that mounts them cleans every text of contr
 So no feature can put an escape sequence on a terminal or markup on a page.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -25,12 +25,16 @@ Line = tuple[Span, ...]
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call as a row shows it: `arguments` is the model's raw text; `result` is None while it runs."""
+    """A call as a row shows it: `arguments` is the model's raw text; `result` is None while it runs.
+
+    `details` is what the tool kept beside the text (`meta` of `tool/result`): JSON, of any shape in a foreign log.
+    """
 
     name: str
     arguments: str
     result: str | None = None
     is_error: bool = False
+    details: Any = None
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -47,8 +51,12 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Renders(msgspec.Struct, frozen=True):
-    """A feature's drawings for one face, by event type, projection key and tool name."""
+    """A feature's drawings for one face, by event type, projection key and tool name.
+
+    `totals` says in a few words what calls of one turn came to, "3 commands"; empty for calls that are not its own.
+    """
 
     events: Mapping[str, Callable[[Event], list[Line]]] = {}
     views: Mapping[str, Callable[[Any], list[Line]]] = {}
     rows: Mapping[str, Callable[[Call], Row]] = {}
+    totals: Callable[[Sequence[Call]], str] | None = None

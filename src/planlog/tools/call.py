@@ -16,7 +16,7 @@ from planlog.tools.outcome import (
     unknown_tool,
 )
 from planlog.tools.schema import Violations, check_arguments
-from planlog.tools.tool import Execution, Presentation, Tool, Tools
+from planlog.tools.tool import Execution, Presentation, Proposal, Tool, Tools
 
 
 async def run_call(tools: Tools, name: str, raw_arguments: str, execution: Execution) -> Outcome:
@@ -38,13 +38,29 @@ async def _run(tool: Tool[Any, Any], params: Any, execution: Execution) -> Outco
     with move_on_after(tool.timeout):
         try:
             value = await tool.execute(params, execution)
-            return Outcome(capped(clean_text(tool.render(value)), tool.output_limit), value=value)
+            text = capped(clean_text(tool.render(value)), tool.output_limit)
+            return Outcome(text, meta=tool.details(value) if tool.details else None, value=value)
         except Exception as error:
             # A tool may turn the cancellation that stops it into an error of its own. That must not hide it.
             await checkpoint_if_cancelled()
             return failed_by(error, tool.output_limit)
     assert tool.timeout is not None  # only a deadline ends the block above without a return
     return timed_out(tool.timeout)
+
+
+async def propose(tools: Tools, name: str, raw_arguments: str, execution: Execution) -> Proposal | Outcome:
+    """What the call would do, for whoever has to approve it; an outcome where it is clear that it would fail."""
+    tool = tools.get(name)
+    if tool is None or tool.propose is None:
+        return Proposal()
+    params = check_arguments(tool.params, raw_arguments)
+    if isinstance(params, Violations):
+        return invalid_arguments(str(params), tool.output_limit)
+    try:
+        return await tool.propose(params, execution)
+    except Exception as error:
+        await checkpoint_if_cancelled()
+        return failed_by(error, tool.output_limit)
 
 
 def present(tools: Tools, name: str, raw_arguments: str) -> Presentation:

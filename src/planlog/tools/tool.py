@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -36,6 +36,22 @@ class Presentation(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     kind: str
     raw_input: Any = None
     text: str | None = None
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What a call is about to do, for whoever has to approve it; nothing has been done.
+
+    `preview` is a text that says all of it, such as a unified diff; empty where the arguments say it already. `rule`
+    is what a person may allow together with this call for the rest of the session, as a rule is written; empty where
+    nothing sensible can be offered.
+    """
+
+    preview: str = ""
+    rule: str = ""
+
+
+Coverage = Literal["all", "some", "none"]
+"""How much of what a call does is meant by the pattern of a rule, as far as its arguments tell."""
 
 
 def _unheard(text: str) -> None:
@@ -78,6 +94,10 @@ class Tool(Generic[P, R]):
     `execute` does it, `render` puts its result into the few words that the model reads. `timeout` is in seconds.
     `concurrency_safe` calls may overlap with each other; all others run alone. `output_limit` is how many characters
     of the text are kept. A name or a parameter that not every vendor takes is a `ConfigError`.
+
+    `details` puts a result into JSON for faces, kept beside the text (`meta` of `tool/result`). `propose` works out
+    what an approval is about; a `ToolFailure` there is the call's result, and nobody is asked. `covered` says how much
+    of a call the pattern of a rule covers, in the folder given; the pattern "" is a rule that names the tool alone.
     """
 
     name: str
@@ -90,6 +110,9 @@ class Tool(Generic[P, R]):
     needs_approval: bool = False
     output_limit: int = OUTPUT_LIMIT
     present_call: Callable[[P], Presentation] | None = None
+    details: Callable[[R], dict[str, Any] | None] | None = None
+    propose: Callable[[P, Execution], Awaitable[Proposal]] | None = None
+    covered: Callable[[str, P, Path], Coverage] | None = None
     schema: Schema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

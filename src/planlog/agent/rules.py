@@ -1,0 +1,80 @@
+"""Rules say which calls run without a question and which never run: `bash git diff`, `edit src/**`, `write`.
+
+A rule is the name of a tool and, after a space, a pattern that the tool itself understands: the first words of a
+command, a glob of paths. One that allows has to cover all that a call does; one that forbids, any part of it. Rules
+come from the composition, and those that allow also from a person who says "always": these are facts on the log and
+count for the rest of the session.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from planlog.agent.event import APPROVAL_DECIDED, Policy
+from planlog.kernel.errors import ConfigError
+from planlog.log.event import Event
+from planlog.log.projection import Projection
+from planlog.tools.tool import Coverage, Tool
+
+Verdict = Literal[
+    "run", "ask", "a rule of this program forbids it", "the approval policy of this session allows no such calls"
+]
+"""What becomes of a call; the long ones are why it never runs."""
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """Those of a composition. What is in both is denied."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+NO_RULES = Rules()
+
+
+def read_rules(allow: Iterable[str], deny: Iterable[str]) -> Rules:
+    """Rules with their white space put in order. Raises `ConfigError` for one that names no tool."""
+    return Rules(tuple(map(_tidy, allow)), tuple(map(_tidy, deny)))
+
+
+def _tidy(rule: str) -> str:
+    name, _, pattern = rule.strip().partition(" ")
+    if not name:
+        raise ConfigError('a rule is the name of a tool and perhaps a pattern, as in "bash git diff"; this is empty')
+    return f"{name} {pattern.strip()}".strip()
+
+
+def verdict(
+    tool: Tool[Any, Any], params: Any, folder: Path, policy: Policy, rules: Rules, granted: Iterable[str]
+) -> Verdict:
+    """What becomes of a call whose arguments are in order; `granted` are the rules that a person allowed."""
+    if any(_coverage(rule, tool, params, folder) != "none" for rule in rules.deny):
+        return "a rule of this program forbids it"
+    if not tool.needs_approval or policy == "auto":
+        return "run"
+    if policy == "deny":
+        return "the approval policy of this session allows no such calls"
+    allowed = any(_coverage(rule, tool, params, folder) == "all" for rule in (*rules.allow, *granted))
+    return "run" if allowed else "ask"
+
+
+def _coverage(rule: str, tool: Tool[Any, Any], params: Any, folder: Path) -> Coverage:
+    name, _, pattern = rule.partition(" ")
+    if name != tool.name:
+        return "none"
+    if tool.covered is None:
+        return "none" if pattern else "all"
+    return tool.covered(pattern, params, folder)
+
+
+def _apply(granted: tuple[str, ...], event: Event) -> tuple[str, ...]:
+    decided = APPROVAL_DECIDED.read(event)
+    if decided.outcome != "allowed" or not decided.rule or decided.rule in granted:
+        return granted
+    return (*granted, decided.rule)
+
+
+GRANTED: Projection[tuple[str, ...]] = Projection("granted", (), _apply, types=("approval/decided",))
+"""The rules that a person allowed for the rest of the session."""
