@@ -14,7 +14,7 @@ from planlog.agent.tasks import task_group
 from planlog.kernel.errors import first_leaf, one_line
 from planlog.log.header import new_id
 from planlog.model.message import ModelSource
-from planlog.model.model import Chunk, Model, ModelError, Replay, Request
+from planlog.model.model import Chunk, Model, ModelError, Replay, Request, stream_cut
 
 if TYPE_CHECKING:
     from planlog.log.session import Session
@@ -25,7 +25,6 @@ SILENCE_SECONDS = 900.0
 """How long a model may send nothing, also before its first word: some think for minutes where nobody sees it."""
 MAX_ANSWER = 4_000_000
 """Characters of one answer, thinking and arguments included; a longer one is taken for one that never ends."""
-CUT = "the connection to the model was cut in mid-answer"
 
 
 class Hearing:
@@ -115,7 +114,7 @@ class Hearing:
         if silence.cancelled_caught:
             return _silent()
         if self._collector.finish in (None, "error", "aborted"):
-            return ModelError(CUT, code="STREAM_CUT", retryable=True)
+            return stream_cut()
         return None
 
     def _take(self, chunk: Chunk) -> None:

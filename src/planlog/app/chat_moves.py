@@ -102,9 +102,10 @@ def decide(key: Key, now: Situation) -> Move:
         return _interrupted(now)
     if key == "end":
         return None if now.text else Leave()
-    is_command = now.text.startswith("/") and not now.text.startswith("//")
     if not now.text.strip():
         return None
+    # A path has a second slash.
+    is_command = now.text.startswith("/") and "/" not in now.text.split(maxsplit=1)[0][1:]
     if key == "tab" and (is_command or not now.busy):
         return Complete() if is_command else None
     if is_command:

@@ -75,6 +75,8 @@ def test_what_a_key_means(key: Key, now: Situation, move: Move) -> None:
         ("/queue", Say("/queue wants a text behind it"), Say("/queue wants a text behind it")),
         ("/drop", Drop(), Drop()),
         ("/quit", Leave(), Leave()),
+        ("/etc/passwd says what?", Prompt("/etc/passwd says what?"), Prompt("/etc/passwd says what?", steers=True)),
+        ("/usr/bin\nis what?", Prompt("/usr/bin\nis what?"), Prompt("/usr/bin\nis what?", steers=True)),
         ("//etc is what?", Prompt("/etc is what?"), Prompt("/etc is what?", steers=True)),
     ],
 )
@@ -83,7 +85,7 @@ def test_what_a_word_with_a_slash_means(text: str, idle: Move, running: Move) ->
     assert decide("enter", typed(text, RUNNING)) == running
 
 
-@pytest.mark.parametrize("text", ["/", "/nope", "/Help", "/etc/passwd says what?"])
+@pytest.mark.parametrize("text", ["/", "/nope", "/Help", "/etc is what?"])
 def test_a_word_that_nobody_knows_is_said_so_and_not_sent(text: str) -> None:
     move = decide("enter", typed(text))
     assert isinstance(move, Say)

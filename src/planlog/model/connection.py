@@ -7,8 +7,9 @@ import anyio
 import httpx2
 
 from planlog import __version__
+from planlog.model.error_body import one_line_of
 from planlog.model.model import ModelError
-from planlog.model.refusals import malformed, one_line_of, refused
+from planlog.model.refusals import malformed, refused
 
 CONNECT_SECONDS = 20.0
 WRITE_SECONDS = 60.0

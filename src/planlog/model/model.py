@@ -117,6 +117,11 @@ class ModelError(Exception):
         self.request_id = request_id
 
 
+def stream_cut() -> ModelError:
+    """A reply that ended before its end."""
+    return ModelError("the connection to the model was cut in mid-answer", code="STREAM_CUT", retryable=True)
+
+
 class Model(Protocol):
     """One model of one provider. `stream` is entered for each request and left when no more is wanted.
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from planlog.model.error_body import of_object, one_line_of, words_of
 from planlog.model.model import ModelError
 
 if TYPE_CHECKING:
@@ -15,8 +14,6 @@ _TELLING = 12
 """Characters of a key's beginning that give it away; a shorter one ("none", "EMPTY") is no secret."""
 LONGEST_WISH = 1e9
 """Seconds that a provider may ask to wait; there are numbers of 300 digits."""
-MAX_SAID = 300
-"""Characters of a provider's own words that are repeated."""
 
 _OVERFLOW = re.compile(
     r"context[_ ]length|context[_ ]window|maximum context|prompt is too long|too many (input )?tokens"
@@ -51,7 +48,7 @@ _HINTS = {
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """The error of a response that is not 200; `headers` by lower-case name, `body` as far as it was read."""
-    said, codes = _words(body)
+    said, codes = words_of(body)
     kind = _kind(status, f"{' '.join(codes)} {said}")
     request_id = headers.get("x-request-id") or headers.get("request-id")
     return _error(kind, said, status, _wish(headers), request_id)
@@ -59,7 +56,7 @@ def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
 
 def failed_in_stream(error: Any) -> ModelError:
     """The error object that a provider sent in the middle of a reply, whatever its shape."""
-    said, codes = _of_object(error)
+    said, codes = of_object(error)
     number = error.get("code") if isinstance(error, dict) else None
     status = next((_STATUS_OF[code] for code in codes if code in _STATUS_OF), 500)
     if isinstance(number, int) and 400 <= number < 600:
@@ -75,11 +72,6 @@ def malformed(what: str) -> ModelError:
 def overflowed() -> ModelError:
     """An answer that ended because the model's window was full."""
     return ModelError(_HINTS["CONTEXT_OVERFLOW"], code="CONTEXT_OVERFLOW")
-
-
-def cut() -> ModelError:
-    """A reply that ended before its end."""
-    return ModelError("the connection to the model was cut in mid-answer", code="STREAM_CUT", retryable=True)
 
 
 def of_provider(error: ModelError, address: "Address") -> ModelError:
@@ -104,12 +96,6 @@ def _without_key(text: str, key: str) -> str:
         end = next((n for n, (one, other) in enumerate(zip(text[at:], key, strict=False)) if one != other), len(key))
         text = f"{text[:at]}[key]{text[at + end :]}"
     return text
-
-
-def one_line_of(text: str) -> str:
-    """At most `MAX_SAID` characters of `text` on one line."""
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return line if len(line) <= MAX_SAID else f"{line[: MAX_SAID - 1]}…"
 
 
 _STATUS_OF = {
@@ -153,32 +139,6 @@ def _error(kind: str, said: str, status: int, retry_after: float | None, request
     return ModelError(
         text, code=kind, status=status, retryable=retryable, retry_after=retry_after, request_id=request_id
     )
-
-
-def _words(body: bytes) -> tuple[str, list[str]]:
-    """What an error's body says, and its codes, in the shapes of OpenAI, Anthropic, Google, Ollama and FastAPI."""
-    try:
-        value = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        text = body.decode(errors="replace").lstrip()
-        # A page for browsers says nothing that helps here.
-        return ("" if text.startswith("<") else one_line_of(text)), []
-    if isinstance(value, list) and value:
-        value = value[0]
-    return _of_object(value)
-
-
-def _of_object(value: Any) -> tuple[str, list[str]]:
-    if isinstance(value, dict) and isinstance(value.get("error"), dict | str):
-        value = value["error"]
-    if isinstance(value, str):
-        return one_line_of(value), []
-    if not isinstance(value, dict):
-        return "", []
-    message = value.get("message") or value.get("detail") or ""
-    said = message if isinstance(message, str) else msgspec.json.encode(message).decode()
-    codes = [word for key in ("code", "type", "status") if isinstance(word := value.get(key), str)]
-    return one_line_of(said), codes
 
 
 def _wish(headers: Mapping[str, str]) -> float | None:

@@ -12,9 +12,10 @@ import httpx2
 import msgspec
 
 from planlog.model.connection import Connection, failure_of, unreachable, whole_body
+from planlog.model.error_body import one_line_of
 from planlog.model.model import Chunk, Finish, ModelError, Replay, Request
 from planlog.model.providers import Address, dialect_of
-from planlog.model.refusals import malformed, of_provider, one_line_of
+from planlog.model.refusals import malformed, of_provider
 
 EVENT_BYTES = 1 << 24
 LAST_WORDS_SECONDS = 5.0

@@ -7,6 +7,7 @@ from msgspec import json, to_builtins
 
 from planlog.model.anthropic.kept import Kept, Redacted, Thinking, Thought
 from planlog.model.anthropic.wire import WireBlock, WireDelta, WireEvent, WireUsage, read_event
+from planlog.model.error_body import one_line_of
 from planlog.model.message import Block, Reasoning, Text, ToolCall
 from planlog.model.model import (
     BlockEnd,
@@ -20,8 +21,9 @@ from planlog.model.model import (
     TextDelta,
     ToolCallDelta,
     UsageChunk,
+    stream_cut,
 )
-from planlog.model.refusals import cut, failed_in_stream, malformed, one_line_of, overflowed
+from planlog.model.refusals import failed_in_stream, malformed, overflowed
 
 Chunks = list[Chunk | Replay]
 
@@ -81,7 +83,7 @@ class MessagesReply:
         out: Chunks = []
         if not self._ended:
             if not self._stop:
-                raise cut()
+                raise stream_cut()
             self._end(out)
         return out
 

@@ -25,8 +25,9 @@ from planlog.model.model import (
     TextDelta,
     ToolCallDelta,
     UsageChunk,
+    stream_cut,
 )
-from planlog.model.refusals import cut, failed_in_stream
+from planlog.model.refusals import failed_in_stream
 
 DONE = "[DONE]"
 _FAILED = {"error": 500, "abort": 500, "insufficient_system_resource": 503}
@@ -77,7 +78,7 @@ class ChatReply:
         out: Chunks = []
         if not self._ended:
             if not self._finish:
-                raise cut()
+                raise stream_cut()
             self._end(out)
         return out
 
