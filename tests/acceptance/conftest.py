@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -64,8 +64,8 @@ class House:
         assert (done.returncode, done.stderr) == (0, ""), done
         return json.loads(done.stdout)
 
-    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
-        """Begins a command that goes on while the test looks at it."""
+    def start(self, *arguments: str, before: Sequence[str] = (), **options: Any) -> subprocess.Popen[Any]:
+        """Begins a command that goes on while the test looks at it; `before` is what runs it, such as strace."""
         defaults: dict[str, Any] = {
             "cwd": self.folder,
             "env": self.env,
@@ -73,7 +73,7 @@ class House:
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
         }
-        process = subprocess.Popen([*COMMAND, *arguments], **{**defaults, **options})
+        process = subprocess.Popen([*before, *COMMAND, *arguments], **{**defaults, **options})
         self._started.append(process)
         return process
 
