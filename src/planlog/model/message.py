@@ -93,3 +93,14 @@ class Usage(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+
+def is_by(message: Message, provider: str, model: str) -> bool:
+    """Whether this model of this provider gave the answer."""
+    source = message.source
+    return isinstance(source, ModelSource) and (source.provider, source.model) == (provider, model)
+
+
+def replay_state_of(message: Message) -> Any:
+    """What its provider wants back with an answer; empty where there is nothing, or another kind of message."""
+    return (message.source.replay_state if isinstance(message.source, ModelSource) else None) or {}

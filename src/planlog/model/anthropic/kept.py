@@ -14,7 +14,7 @@ from typing import Annotated
 
 import msgspec
 
-from planlog.model.message import Message, ModelSource
+from planlog.model.message import Message, replay_state_of
 
 START = b'"stream":true'
 """Where the part of a request begins that thoughts are bound to; options stand before it."""
@@ -73,17 +73,10 @@ def binding_of(body: bytes) -> str:
     return binding.digest()
 
 
-def is_own(message: Message, provider: str, model: str) -> bool:
-    """Whether this model of this provider gave the answer."""
-    source = message.source
-    return isinstance(source, ModelSource) and (source.provider, source.model) == (provider, model)
-
-
 def thoughts_of(message: Message, bound_to: str) -> list[Thought]:
     """The thoughts that may go back with an answer of the model that is asked, behind a request with that digest."""
-    state = message.source.replay_state if isinstance(message.source, ModelSource) else None
     try:
-        kept = msgspec.convert(state or {}, Kept)
+        kept = msgspec.convert(replay_state_of(message), Kept)
     except msgspec.ValidationError:  # a log from elsewhere, written by another dialect
         return []
     return kept.thoughts if kept.bound_to == bound_to else []

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from planlog.model.anthropic.kept import CLOSING, Binding, is_own, thoughts_of
+from planlog.model.anthropic.kept import CLOSING, Binding, thoughts_of
 from planlog.model.call_ids import CallIds
-from planlog.model.message import Block, Image, Message, Text, ToolCall, ToolResult
+from planlog.model.message import Block, Image, Message, Text, ToolCall, ToolResult, is_by
 from planlog.model.model import Request
 
 Json = dict[str, Any]
@@ -42,7 +42,7 @@ def body_of(model: str, provider: str, request: Request, *, own_server: bool) ->
     ids = CallIds(_IDS)
     for message in request.messages:
         if message.role == "assistant":
-            writing.say("assistant", _answer(message, is_own(message, provider, model), writing, ids))
+            writing.say("assistant", _answer(message, is_by(message, provider, model), writing, ids))
         else:
             writing.say("user", _said(message, ids))
     return writing.whole()

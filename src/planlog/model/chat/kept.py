@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from planlog.model.message import Message, ModelSource
+from planlog.model.message import Message, is_by, replay_state_of
 
 ReasoningName = Literal["reasoning_content", "reasoning", "content"]
 """How a vendor calls thinking; "content" means pieces of type `thinking` within the content (Mistral)."""
@@ -38,10 +38,9 @@ def is_keepable(value: Any, depth: int = 32) -> bool:
 
 def kept_of(message: Message, provider: str, model: str) -> Kept | None:
     """What was kept of an answer that this model of this provider gave; None where another one did."""
-    source = message.source
-    if not isinstance(source, ModelSource) or (source.provider, source.model) != (provider, model):
+    if not is_by(message, provider, model):
         return None
     try:
-        return msgspec.convert(source.replay_state or {}, Kept)
+        return msgspec.convert(replay_state_of(message), Kept)
     except msgspec.ValidationError:  # a log from elsewhere, written by another dialect
         return Kept()
