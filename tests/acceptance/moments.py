@@ -17,7 +17,7 @@ HUGE = 1 << 40
 
 
 class Stoppable(NamedTuple):
-    """A program in the middle of a turn: `interrupt` is a Ctrl-C, `finish` waits for the end and gives its exit code."""
+    """A program in the middle of a turn: `interrupt` is a Ctrl-C, `finish` waits for the end and says the exit code."""
 
     interrupt: Callable[[], None]
     finish: Callable[[], int]
