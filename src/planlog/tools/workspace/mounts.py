@@ -1,0 +1,39 @@
+"""Tells whether two open files lie on the same mount: what is mounted in a workspace is not part of it."""
+
+import os
+import stat
+
+Mount = tuple[str, int]
+
+
+def mount_of(descriptor: int) -> Mount:
+    """The mount that a descriptor was opened on.
+
+    Where the system tells it (Linux), even a part of the same file system that is mounted a second time counts as
+    another; elsewhere only another device does.
+    """
+    try:
+        with open(f"/proc/self/fdinfo/{descriptor}", "rb") as info:
+            for line in info:
+                if line.startswith(b"mnt_id:"):
+                    return "mount", int(line[7:])
+    except OSError:
+        pass
+    return "device", os.fstat(descriptor).st_dev
+
+
+def mount_at(folder: int, name: str) -> Mount:
+    """The same for `name` in an open folder, which need not be readable. A link is not followed."""
+    path_only = getattr(os, "O_PATH", None)
+    if path_only is None:  # opening a FIFO or a device could wait or do something
+        return "device", os.stat(name, dir_fd=folder, follow_symlinks=False).st_dev
+    descriptor = os.open(name, path_only | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return mount_of(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_folder(folder: int, name: str) -> bool:
+    """Whether `name` in an open folder is a folder itself, and no link to one."""
+    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
