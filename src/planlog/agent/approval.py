@@ -17,11 +17,12 @@ from planlog.tools.tool import Proposal
 
 
 class Question(msgspec.Struct, frozen=True, rename="camel"):
-    """A call that waits for its approval."""
+    """A call that waits for its approval; `rule` is what may be allowed with it, see `Proposal`."""
 
     id: str
     tool_name: str
     call_id: str | None
+    rule: str | None = None
 
 
 Questions = tuple[Question, ...]
@@ -38,7 +39,7 @@ class Decision(msgspec.Struct, frozen=True):
 def _apply(open_questions: Questions, event: Event) -> Questions:
     if event.type == "approval/asked":
         asked = APPROVAL_ASKED.read(event)
-        return (*open_questions, Question(asked.id, asked.tool_name, asked.call_id))
+        return (*open_questions, Question(asked.id, asked.tool_name, asked.call_id, asked.rule))
     if event.type == "approval/decided":
         decided = APPROVAL_DECIDED.read(event).id
         return tuple(question for question in open_questions if question.id != decided)

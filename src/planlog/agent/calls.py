@@ -6,6 +6,7 @@ concurrently run side by side, at most `POOL` at a time.
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 
 import anyio
 from anyio.abc import TaskGroup
@@ -21,7 +22,7 @@ from planlog.agent.tasks import task_group
 from planlog.tools.call import propose, run_call
 from planlog.tools.outcome import Outcome, denied
 from planlog.tools.schema import Violations, check_arguments
-from planlog.tools.tool import Execution
+from planlog.tools.tool import Execution, Proposal
 
 POOL = 10
 
@@ -37,6 +38,7 @@ class Calls:
         self._calls = calls
         self._running = 0
         self._done = anyio.Event()
+        self._judged: dict[tuple[str, tuple[str, ...]], Verdict] = {}
         self.outcomes: dict[str, Outcome] = {}
 
     async def run(self) -> None:
@@ -46,17 +48,24 @@ class Calls:
             while waiting:
                 room = POOL - self._running
                 granted = await self._desk.session.view(GRANTED)
-                batch = startable([self._kind(call, granted) for call in waiting], self._running, room)
+                heads = islice(waiting, max(room, 1))
+                batch = startable([self._kind(call, granted) for call in heads], self._running, room)
                 if batch:
                     await self._start([waiting.popleft() for _ in range(batch)], granted, tasks)
                 else:
                     await self._done.wait()
 
-    def _kind(self, call: Call, granted: Sequence[str]) -> tuple[bool, bool]:
+    def _kind(self, call: Call, granted: tuple[str, ...]) -> tuple[bool, bool]:
         tool = self._desk.tools.get(call.name)
         return tool is None or tool.concurrency_safe, self._verdict(call, granted) != "run"
 
-    def _verdict(self, call: Call, granted: Sequence[str]) -> Verdict:
+    def _verdict(self, call: Call, granted: tuple[str, ...]) -> Verdict:
+        """Worked out once: the arguments may be long."""
+        if (call.id, granted) not in self._judged:
+            self._judged[call.id, granted] = self._judge(call, granted)
+        return self._judged[call.id, granted]
+
+    def _judge(self, call: Call, granted: tuple[str, ...]) -> Verdict:
         desk, tool = self._desk, self._desk.tools.get(call.name)
         params = check_arguments(tool.params, call.arguments) if tool else None
         # Nobody is asked about a call that cannot run: the registry says what is wrong with it.
@@ -64,7 +73,7 @@ class Calls:
             return "run"
         return verdict(tool, params, desk.cwd, desk.policy, desk.rules, granted)
 
-    async def _start(self, calls: Sequence[Call], granted: Sequence[str], tasks: TaskGroup) -> None:
+    async def _start(self, calls: Sequence[Call], granted: tuple[str, ...], tasks: TaskGroup) -> None:
         safe, gated = self._kind(calls[0], granted)
         if not gated:
             seqs = await self._log(calls)
@@ -77,7 +86,7 @@ class Calls:
             else:
                 await self._perform(call, seq)
 
-    async def _approved(self, call: Call, granted: Sequence[str]) -> list[int] | None:
+    async def _approved(self, call: Call, granted: tuple[str, ...]) -> list[int] | None:
         """Logs a call that may run; one that may not gets its result and None is returned."""
         judged = self._verdict(call, granted)
         if judged != "ask":
@@ -87,6 +96,9 @@ class Calls:
         if isinstance(proposal, Outcome):
             self._refuse(call, proposal)
             return None
+        if proposal.rule and self._judge(call, (proposal.rule,)) != "run":
+            # A rule that would not have spared this question must not be offered with it.
+            proposal = Proposal(proposal.preview)
         decision = await ask(self._desk.session, self._ledger, call, proposal)
         self._ledger.add(decision.fact)
         if decision.allowed:

@@ -16,7 +16,7 @@ from planlog.agent.event import APPROVAL_DECIDED, Policy
 from planlog.kernel.errors import ConfigError
 from planlog.log.event import Event
 from planlog.log.projection import Projection
-from planlog.tools.tool import Coverage, Tool
+from planlog.tools.tool import Coverage, Tool, Tools
 
 Verdict = Literal[
     "run", "ask", "a rule of this program forbids it", "the approval policy of this session allows no such calls"
@@ -40,10 +40,25 @@ def read_rules(allow: Iterable[str], deny: Iterable[str]) -> Rules:
 
 
 def _tidy(rule: str) -> str:
-    name, _, pattern = rule.strip().partition(" ")
-    if not name:
-        raise ConfigError('a rule is the name of a tool and perhaps a pattern, as in "bash git diff"; this is empty')
-    return f"{name} {pattern.strip()}".strip()
+    words = rule.strip().split(maxsplit=1)
+    if not words:
+        raise ConfigError(
+            'a rule is the name of a tool and perhaps a pattern, as in "bash git diff"; this one is empty'
+        )
+    return " ".join(words)
+
+
+def check_named(rules: Iterable[str], tools: Tools) -> None:
+    """Raises `ConfigError` for a rule about a tool that is not there: nothing would come of it, and nobody notice."""
+    for rule in rules:
+        if tools.get(named(rule)) is None:
+            known = ", ".join(tools.names()) or "none"
+            raise ConfigError(f'the rule "{rule}" names no tool; it begins with one of: {known}')
+
+
+def named(rule: str) -> str:
+    """The tool that a rule is about."""
+    return rule.partition(" ")[0]
 
 
 def verdict(
@@ -56,17 +71,25 @@ def verdict(
         return "run"
     if policy == "deny":
         return "the approval policy of this session allows no such calls"
-    allowed = any(_coverage(rule, tool, params, folder) == "all" for rule in (*rules.allow, *granted))
-    return "run" if allowed else "ask"
+    return "run" if allowed(tool, params, folder, (*rules.allow, *granted)) else "ask"
+
+
+def allowed(tool: Tool[Any, Any], params: Any, folder: Path, rules: Iterable[str]) -> bool:
+    """Whether one of the rules covers all that the call does."""
+    return any(_coverage(rule, tool, params, folder) == "all" for rule in rules)
 
 
 def _coverage(rule: str, tool: Tool[Any, Any], params: Any, folder: Path) -> Coverage:
+    """What nobody can judge counts as "some": no rule allows it, and one that forbids does."""
     name, _, pattern = rule.partition(" ")
     if name != tool.name:
         return "none"
     if tool.covered is None:
-        return "none" if pattern else "all"
-    return tool.covered(pattern, params, folder)
+        return "some" if pattern else "all"
+    try:
+        return tool.covered(pattern, params, folder)
+    except Exception:
+        return "some"
 
 
 def _apply(granted: tuple[str, ...], event: Event) -> tuple[str, ...]:
