@@ -8,6 +8,6 @@ changes a folder in between. All of it blocks: callers use a thread.
 from planlog.tools.workspace.confine import confine
 from planlog.tools.workspace.opening import open_file
 from planlog.tools.workspace.replacing import replace_file
-from planlog.tools.workspace.wording import quoted
+from planlog.tools.workspace.wording import plain, quoted
 
-__all__ = ["confine", "open_file", "quoted", "replace_file"]
+__all__ = ["confine", "open_file", "plain", "quoted", "replace_file"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planlog.tools.tool import ToolFailure
 from planlog.tools.workspace.mounts import Mount, mount_of
-from planlog.tools.workspace.wording import failed, kind_of_file, moved, outside, quoted
+from planlog.tools.workspace.wording import failed, kind_of_file, moved, outside, plain, quoted
 
 # A folder that may be entered but not listed can still be walked through, where the system has a way to ask for that.
 FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
@@ -29,7 +29,7 @@ def open_root(root: Path) -> Generator[tuple[int, Mount]]:
     try:
         descriptor = os.open(root, FOLDER)
     except OSError as error:
-        raise ToolFailure(f"the workspace {quoted(str(root))[1:-1]} is not there: {error.strerror}") from error
+        raise ToolFailure(f"the workspace {plain(str(root))} is not there: {error.strerror}") from error
     try:
         yield descriptor, mount_of(descriptor)
     finally:

@@ -15,9 +15,13 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 def quoted(path: str) -> str:
-    """`path` in double quotes, on one line and with nothing in it that a terminal obeys."""
-    shown = path if len(path) <= LONGEST else f"{path[:LONGEST]}…"
-    return f'"{_UNSEEN.sub(_escape, shown)}"'
+    """`path` in double quotes, on one line, with nothing in it that a terminal obeys."""
+    return f'"{plain(path)}"'
+
+
+def plain(path: str) -> str:
+    """The same without the quotes."""
+    return _UNSEEN.sub(_escape, path if len(path) <= LONGEST else f"{path[:LONGEST]}…")
 
 
 def _escape(match: "re.Match[str]") -> str:
@@ -42,7 +46,7 @@ def kind_of_file(mode: int) -> str:
 
 def outside(path: str, root: object) -> ToolFailure:
     """The path leads out of the workspace."""
-    return ToolFailure(f"{quoted(path)} is outside of the workspace {quoted(str(root))[1:-1]}")
+    return ToolFailure(f"{quoted(path)} is outside of the workspace {plain(str(root))}")
 
 
 def moved(path: str) -> ToolFailure:
