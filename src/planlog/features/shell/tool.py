@@ -8,9 +8,10 @@ from msgspec import Meta, Struct
 
 from planlog.features.shell.environment import command_environment
 from planlog.features.shell.process import Ran, kill_living, run_command
+from planlog.features.shell.rules import covered, offered
 from planlog.kernel.last_acts import LastActs
 from planlog.tools.outcome import time_out
-from planlog.tools.tool import Execution, Presentation, Tool, ToolFailure, Tools
+from planlog.tools.tool import Execution, Presentation, Proposal, Tool, ToolFailure, Tools
 
 NAME = "bash"
 LONGEST = 600
@@ -58,6 +59,10 @@ def bash(timeout_seconds: int, output_limit: int) -> Tool[Command, Ran]:
         )
         return judged(ran, timeout)
 
+    async def propose(params: Command, execution: Execution) -> Proposal:
+        rule = offered(params.command)
+        return Proposal(rule=f"{NAME} {rule}" if rule else "")
+
     return Tool(
         NAME,
         describe(timeout_seconds),
@@ -67,6 +72,8 @@ def bash(timeout_seconds: int, output_limit: int) -> Tool[Command, Ran]:
         needs_approval=True,
         output_limit=output_limit + _NOTES,
         present_call=present,
+        propose=propose,
+        covered=lambda pattern, params, folder: covered(pattern, params.command),
     )
 
 
