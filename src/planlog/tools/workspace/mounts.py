@@ -1,7 +1,6 @@
 """Tells whether two open files lie on the same mount: what is mounted in a workspace is not part of it."""
 
 import os
-import stat
 
 Mount = tuple[str, int]
 
@@ -32,8 +31,3 @@ def mount_at(folder: int, name: str) -> Mount:
         return mount_of(descriptor)
     finally:
         os.close(descriptor)
-
-
-def is_folder(folder: int, name: str) -> bool:
-    """Whether `name` in an open folder is a folder itself, and no link to one."""
-    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

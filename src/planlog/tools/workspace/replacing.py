@@ -89,7 +89,7 @@ def _look(folder: int, name: str, place: str, before: bytes | None) -> os.stat_r
         raise failed(place, error) from error
     finally:
         os.close(descriptor)
-    if not os.access(name, os.W_OK, dir_fd=folder):
+    if not os.access(name, os.W_OK, dir_fd=folder, effective_ids=os.access in os.supports_effective_ids):
         raise ToolFailure(f"{quoted(place)} is read-only")
     return status
 
@@ -113,6 +113,8 @@ def _written(
     try:
         # The folder and the umask decide the mode of a new file; what replaces another is nobody's until it is whole.
         descriptor = os.open(name, creating, 0o666 if old is None else 0o600, dir_fd=folder)
+    except FileNotFoundError as error:  # the folder itself is gone
+        raise moved(place) from error
     except OSError as error:
         raise failed(place, error) from error
     try:

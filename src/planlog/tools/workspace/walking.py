@@ -60,8 +60,8 @@ def step_into(root: Path, folder: int, parts: Sequence[str], mount: Mount) -> in
     try:
         descriptor = os.open(parts[-1], FOLDER | os.O_NOFOLLOW, dir_fd=folder)
     except NotADirectoryError as error:
-        kind = kind_of_file(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode)
-        if kind in ("a link", "a folder"):
+        kind = _kind_of(folder, parts[-1])
+        if kind in ("a link", "a folder", "nothing"):
             raise moved(place) from error
         raise ToolFailure(f"{quoted(place)} is {kind}, not a folder") from error
     except OSError as error:
@@ -70,3 +70,10 @@ def step_into(root: Path, folder: int, parts: Sequence[str], mount: Mount) -> in
         os.close(descriptor)
         raise outside(place, root)
     return descriptor
+
+
+def _kind_of(folder: int, name: str) -> str:
+    try:
+        return kind_of_file(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return "nothing"
