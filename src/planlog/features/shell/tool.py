@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from planlog.features.shell.environment import command_environment
+from planlog.features.shell.privacy import hide_from_commands
 from planlog.features.shell.process import Ran, kill_living, run_command
 from planlog.features.shell.rules import covered, offered
 from planlog.kernel.last_acts import LastActs
@@ -49,6 +50,7 @@ def bash(timeout_seconds: int, output_limit: int) -> Tool[Command, Ran]:
             raise ToolFailure("the command is empty")
         if not 1 <= timeout <= LONGEST:
             raise ToolFailure(f"timeout must be 1 to {LONGEST} seconds, got {timeout}")
+        hide_from_commands()
         ran = await run_command(
             params.command,
             cwd=execution.cwd,
