@@ -14,6 +14,7 @@ import pytest
 from planlog.tools.tool import ToolFailure
 
 SECRET = b"outside\n"
+SWAPS = 300
 
 
 @pytest.fixture
@@ -56,15 +57,17 @@ def raced(said: str) -> bool:
 
 
 class Swaps:
-    """How often it was swapped so far."""
+    """How often it was swapped so far; `over` when it cannot go on, or need not."""
 
-    count = 0
+    def __init__(self) -> None:
+        self.count = 0
+        self.over = False
 
 
 @contextmanager
 def swapped(victim: Path, target: str) -> Generator[Swaps]:
     """Swaps `victim` for a link to `target`, again and again in a thread, until the block ends; then it is back."""
-    swaps, over = Swaps(), threading.Event()
+    swaps = Swaps()
     aside = victim.with_name(f"{victim.name}.aside")
 
     def insist(act: Callable[[], None]) -> None:
@@ -75,17 +78,25 @@ def swapped(victim: Path, target: str) -> Generator[Swaps]:
                 shutil.rmtree(victim, ignore_errors=True)
 
     def swap() -> None:
-        while not over.is_set():
+        while not swaps.over:
             os.rename(victim, aside)
             insist(lambda: os.symlink(target, victim))
             os.unlink(victim)
             insist(lambda: os.rename(aside, victim))
             swaps.count += 1
+            swaps.over |= swaps.count >= SWAPS
 
-    thread = threading.Thread(target=swap)
+    def run() -> None:
+        try:
+            swap()
+        finally:
+            swaps.over = True
+
+    thread = threading.Thread(target=run)
     thread.start()
     try:
         yield swaps
     finally:
-        over.set()
+        swaps.over = True
         thread.join()
+    assert swaps.count >= SWAPS

@@ -1,5 +1,6 @@
 """Opens a file of the workspace for reading, without waiting and without leaving the workspace."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -42,7 +43,7 @@ def open_regular(folder: int, name: str, place: str) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise failed(place, error) from error
+        raise moved(place) if error.errno == errno.ELOOP else failed(place, error) from error
     try:
         check_regular(os.fstat(descriptor), place)
     except BaseException:

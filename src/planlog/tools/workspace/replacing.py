@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -51,26 +51,35 @@ def _made_folder(root: Path, parts: tuple[str, ...]) -> Generator[tuple[int, Mou
     """As `open_folder`, with what is missing made; what was made goes again when the block fails."""
     with ExitStack() as closing:
         here, mount = closing.enter_context(open_root(root))
-        made: list[tuple[int, str]] = []
+        made: list[int] = []  # by their numbers in `parts`
+        opened = [here]
         try:
             for index, name in enumerate(parts):
                 try:
                     os.mkdir(name, dir_fd=here)
-                    made.append((here, name))
+                    made.append(index)
                 except FileExistsError:
                     pass
                 except OSError as error:
                     raise failed("/".join(parts[: index + 1]), error) from error
                 here = step_into(root, here, parts[: index + 1], mount)
                 closing.callback(os.close, here)
+                opened.append(here)
             yield here, mount
-            for folder, _ in made:
-                _sync_folder(folder)
+            for index in made:
+                _sync_folder(opened[index])
         except BaseException:
-            for folder, name in reversed(made):
-                with suppress(OSError):  # somebody else has put something there: then it stays
-                    os.rmdir(name, dir_fd=folder)
+            for index in reversed(made):
+                _remove_folder(opened, index, parts[index])
             raise
+
+
+def _remove_folder(opened: Sequence[int], index: int, name: str) -> None:
+    """Removes a folder that was made; one in which somebody has put something, or that is another by now, stays."""
+    with suppress(OSError):
+        found = os.stat(name, dir_fd=opened[index], follow_symlinks=False)
+        if index + 1 == len(opened) or os.path.samestat(found, os.fstat(opened[index + 1])):
+            os.rmdir(name, dir_fd=opened[index])
 
 
 def _look(folder: int, name: str, place: str, before: bytes | None) -> os.stat_result | None:

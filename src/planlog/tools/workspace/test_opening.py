@@ -106,6 +106,6 @@ def test_what_is_swapped_for_a_link_while_it_is_opened_never_shows_what_is_outsi
     place, target = ("folder/secret", "../outside") if name == "folder" else ("file", "../outside/secret")
     seen: set[bytes] = set()
     with swapped(workspace / name, target) as swaps:
-        while swaps.count < 300:
+        while not swaps.over:
             assert raced(failure_of(lambda: seen.add(read(workspace, confine(workspace, place)))))
-    assert seen == {b"inside\n"}
+    assert seen <= {b"inside\n"}
