@@ -14,6 +14,9 @@ from tests.acceptance.terminal import Terminal
 from tests.acceptance.test_signals import is_gone
 
 
+ALLOW = "Allow it? [y]es, [n]o, [a]lways just this in this session: "
+
+
 def bash(command: str) -> dict[str, object]:
     return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
 
@@ -23,8 +26,8 @@ def test_a_person_is_asked_and_a_yes_runs_the_call(house: House) -> None:
     terminal = Terminal(house, "run", "-m", model, "clean")
     terminal.wait_for("Allow it? [y/N] ")
     assert "bash wants to run:" in terminal.screen
-    assert "  command: echo hi\r\n" in terminal.screen
-    assert "    rm -rf ␛[2Kbuild\r\n" in terminal.screen
+    assert "  echo hi\r\n" in terminal.screen
+    assert "  rm -rf ␛[2Kbuild\r\n" in terminal.screen
     terminal.type("y\n")
     assert terminal.finish() == 0
     assert "Done." in terminal.screen
@@ -35,7 +38,7 @@ def test_a_person_is_asked_and_a_yes_runs_the_call(house: House) -> None:
 def test_everything_but_a_yes_is_a_no(house: House, keys: str) -> None:
     model = house.script(bash("touch done"), {"text": "I will not."})
     terminal = Terminal(house, "run", "-m", model, "do it")
-    terminal.wait_for("Allow it? [y/N] ")
+    terminal.wait_for(ALLOW)
     terminal.type(keys)
     assert terminal.finish() == 0
     assert not (house.folder / "done").exists()
@@ -46,26 +49,26 @@ def test_nobody_is_asked_to_approve_what_is_not_shown(house: House) -> None:
     # Some models send the arguments as a string that holds an object; the tool understands it.
     hidden = {"tool_calls": [{"name": "bash", "arguments": json.dumps(json.dumps({"command": "touch done"}))}]}
     terminal = Terminal(house, "run", "-m", house.script(hidden, {"text": "end"}), "do it")
-    while "Allow it? [y/N] " not in terminal.screen and "so it is denied" not in terminal.screen:
+    while ALLOW not in terminal.screen and "so it is denied" not in terminal.screen:
         terminal.read_more()
-    assert ("Allow it?" in terminal.screen) == ("  command: touch done\r\n" in terminal.screen)
+    assert ("Allow it?" in terminal.screen) == ("  touch done\r\n" in terminal.screen)
     terminal.type("y\n")
     assert terminal.finish() == 0
-    assert (house.folder / "done").exists() == ("command: touch done" in terminal.screen)
+    assert (house.folder / "done").exists() == ("  touch done\r\n" in terminal.screen)
 
 
 @pytest.mark.parametrize(
-    ("keys", "runs"), [(["\n", "\n", "y\n"], True), (["y\n", "y\n", "\n"], False), (["n\n"], False)]
+    ("keys", "runs"), [(["\n"] * 5 + ["y\n"], True), (["y\n"] * 5 + ["\n"], False), (["n\n"], False)]
 )
 def test_a_yes_counts_only_below_the_last_line_of_what_would_run(house: House, keys: list[str], runs: bool) -> None:
     lines = "\n".join(f": line {number}." for number in range(130))
     terminal = Terminal(house, "run", "-m", house.script(bash(f"{lines}\ntouch done"), {"text": "end"}), "do it")
     terminal.wait_for("more lines; return shows them, n denies the call: ")
-    assert "line 58." in terminal.screen
-    assert "line 59." not in terminal.screen
+    assert "line 20." in terminal.screen
+    assert "line 21." not in terminal.screen
     for number, key in enumerate(keys):
-        prompts = ("72 more lines", "12 more lines", "Allow it? [y/N] ")
-        terminal.wait_for(prompts[number])
+        left = 110 - 22 * number
+        terminal.wait_for(f"{left} more lines" if left else "Allow it? [y/N] ")
         assert "Allow it?" not in terminal.screen or "touch done" in terminal.screen
         terminal.type(key)
     assert terminal.finish() == 0
@@ -82,9 +85,7 @@ def test_keys_that_were_typed_before_a_question_do_not_answer_it(house: House) -
     pipe.read_text()
     terminal.type("y\ny\n")
     pipe.write_text("open\n")
-    while terminal.screen.count("Allow it? [y/N] ") < 2:
-        terminal.wait_for("Allow it? [y/N] " if "touch done" not in terminal.screen else "touch done")
-        terminal.read_more()
+    terminal.wait_for(ALLOW)
     terminal.type("\n")
     assert terminal.finish() == 0
     assert not (house.folder / "done").exists()
@@ -95,11 +96,11 @@ def test_a_question_ends_with_its_turn_and_the_next_one_is_asked(house: House) -
     house.elsewhere(lambda agent, session: agent.prompt(session, "one"))
     model = house.script(bash("touch one"), bash("touch two"), {"text": "Done."})
     terminal = Terminal(house, "run", "--continue", "-m", model, "two")
-    terminal.wait_for("command: touch one")
-    terminal.wait_for("Allow it? [y/N] ")
+    terminal.wait_for("touch one")
+    terminal.wait_for(ALLOW)
     house.elsewhere(lambda agent, session: agent.cancel(session))
-    terminal.wait_for("command: touch two")
-    while terminal.screen.count("Allow it? [y/N] ") < 2:
+    terminal.wait_for("touch two")
+    while terminal.screen.count(ALLOW) < 2:
         terminal.read_more()
     terminal.type("y\n")
     terminal.wait_for("Done.")
@@ -114,7 +115,7 @@ def test_a_question_that_is_answered_elsewhere_is_over(house: House) -> None:
         await agent.answer(session, asked.id, "denied")
 
     terminal = Terminal(house, "run", "-m", house.script(bash("touch done"), {"text": "Never mind."}), "do it")
-    terminal.wait_for("Allow it? [y/N] ")
+    terminal.wait_for(ALLOW)
     house.elsewhere(say_no)
     terminal.wait_for("answered elsewhere")
     assert terminal.finish() == 0
@@ -123,7 +124,7 @@ def test_a_question_that_is_answered_elsewhere_is_over(house: House) -> None:
 
 def test_ctrl_c_at_a_question_ends_the_turn(house: House) -> None:
     terminal = Terminal(house, "run", "-m", house.script(bash("touch done"), {"text": "never"}), "do it")
-    terminal.wait_for("Allow it? [y/N] ")
+    terminal.wait_for(ALLOW)
     terminal.type("\x03")
     assert terminal.finish() == 130
     assert house.events()[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "user"}}
@@ -134,7 +135,7 @@ def test_ctrl_c_in_an_older_turn_takes_the_own_prompt_back_and_ends(house: House
     house.planlog("run", "-m", house.script({"text": "Hello!"}), "hello")
     house.elsewhere(lambda agent, session: agent.prompt(session, "one"))
     terminal = Terminal(house, "run", "--continue", "-m", house.script(bash("touch done"), {"text": "never"}), "two")
-    terminal.wait_for("Allow it? [y/N] ")
+    terminal.wait_for(ALLOW)
     terminal.type("\x03")
     assert terminal.finish() == 130
     ends = [event["data"] for event in house.events() if event["type"] == "turn/end"]

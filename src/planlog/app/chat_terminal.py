@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from planlog.app.chat_commands import PLANS
-from planlog.app.questions import NO, YES, Asker
+from planlog.app.questions import NOTHING, Asker
 from planlog.faces.renders import Line, Span
+from planlog.faces.stdio.pages import Window, usable
 from planlog.faces.stdio.prompt_history import PromptHistory
 from planlog.faces.stdio.prompt_layout import Shown
 from planlog.faces.stdio.prompt_line import Key, PromptLine
-from planlog.faces.stdio.prompt_tty import restoring
+from planlog.faces.stdio.prompt_tty import restoring, terminal_size
+from planlog.faces.stdio.question import WORDS, said
 from planlog.faces.stdio.toolbar import Toolbar
 from planlog.kernel.errors import ConfigError
 from planlog.kernel.last_acts import LastActs
@@ -29,6 +31,8 @@ HISTORY = "history.jsonl"
 IDLE = ("/help", "Enter sends, /help")
 RUNNING = ("running", "running: Enter steers, Tab queues, Ctrl-C stops")
 STOPPING = ("stopping", "stopping: Ctrl-C leaves at once")
+_AROUND = 2
+"""Rows that a question leaves for what stands around the line: what waits, and the bar."""
 
 
 class LineFront:
@@ -120,8 +124,20 @@ class LineAsker:
     can_ask = True
 
     def __init__(self, program: "TerminalProgram", front: LineFront) -> None:
+        self.allowed = NOTHING
         self._console = program.console
         self._front = front
+
+    @property
+    def encoding(self) -> str:
+        """See `Asker`."""
+        return self._console.out.encoding
+
+    def window(self) -> Window:
+        """See `Asker`."""
+        size = terminal_size()
+        columns, rows = usable(size.columns, size.rows)
+        return Window(columns, rows - _AROUND)
 
     async def ask(self, lines: list[Line], prompt: str) -> str:
         """See `Asker`."""
@@ -141,7 +157,7 @@ class LineAsker:
 
     def _keep(self, typed: str) -> None:
         """Whoever was typing when the question came did not mean it; it is no yes, but it is not lost either."""
-        if typed.strip().lower() not in ("", *YES, *NO):
+        if said(typed) not in ("", *WORDS):
             self._front.line.insert(typed)
 
 

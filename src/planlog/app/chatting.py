@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from planlog.agent.conversation import CONVERSATION
 from planlog.agent.desk import Policy
+from planlog.agent.rules import check_named
 from planlog.agent.title import entitle
 from planlog.app.arriving import look_around, work_folder
 from planlog.app.chat_commands import NO_PLAN, NO_SESSION, help_lines, plan_lines
@@ -35,6 +36,7 @@ from planlog.app.chat_moves import (
 )
 from planlog.app.failure import FAILED
 from planlog.app.prompting import opened
+from planlog.app.questions import Allowed, StdinAsker
 from planlog.app.talking import Talk
 from planlog.faces.stdio.endings import INTERRUPTED
 from planlog.faces.stdio.outlet import ScreenGone
@@ -43,6 +45,7 @@ from planlog.kernel.scope import Scope
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
 from planlog.log.text import clean_text
+from planlog.tools.tool import Tools
 
 if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
@@ -58,6 +61,7 @@ class ChatWish(Struct, frozen=True):
     resumes: bool
     session: str | None
     approve: Policy | None
+    allow: tuple[str, ...] = ()
 
 
 class Chat:
@@ -73,6 +77,7 @@ class Chat:
         wish: ChatWish,
     ) -> None:
         self.model = opened(scope, wish.model)
+        check_named(wish.allow, scope.get(Tools))
         self.talk: Talk | None = None
         self.left = anyio.Event()
         """Set when the person has left."""
@@ -210,6 +215,8 @@ class Chat:
         """Shows `session` from here on, and prompts it."""
         program, front = self._program, self._front
         folder = work_folder(session, program.folder if program.has_folder else None)
+        front.asker = front.asker or StdinAsker(program.console)
+        front.asker.allowed = Allowed(self._wish.allow, folder)
         after, skips = await look_around(program.console, self._scope.get(Sessions).store, session)
         self.talk = Talk(
             program, self._scope, session, front, model=self.model, approve=self._wish.approve, folder=folder

@@ -12,9 +12,10 @@ from planlog.agent.agent import Agent
 from planlog.agent.desk import Policy
 from planlog.agent.event import EndReason
 from planlog.agent.live import Live
+from planlog.agent.rules import check_named
 from planlog.app.arriving import look_around, work_folder
 from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
-from planlog.app.questions import Questions
+from planlog.app.questions import Allowed, Questions, StdinAsker
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.endings import INTERRUPTED, ending
 from planlog.faces.stdio.outlet import ScreenGone
@@ -39,6 +40,8 @@ class Wish(Struct, frozen=True):
 
     `model` is what stands after -m, None where nothing does, or a model that is open already.
 
+    `allow` are rules for calls that need no question.
+
     `session` is the beginning of an id, None the newest session of the folder; both only count where `resumes`.
     """
 
@@ -47,6 +50,7 @@ class Wish(Struct, frozen=True):
     resumes: bool = False
     session: str | None = None
     approve: Policy | None = None
+    allow: tuple[str, ...] = ()
     quiet: bool = False
     as_json: bool = False
 
@@ -78,6 +82,7 @@ async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signal
     sessions = scope.get(Sessions)
     signals.may_leave = True
     model = opened(scope, wish.model)
+    check_named(wish.allow, scope.get(Tools))
     if wish.resumes:
         session = await program.find_session(scope, wish.session)
     else:
@@ -124,7 +129,8 @@ async def _answer(
     try:
         async with anyio.create_task_group() as tasks:
             show = after_turn_end(viewer.event) if skips and not wish.as_json else viewer.event
-            questions = Questions(console, agent, scope.get(Tools), session, tasks)
+            asker = StdinAsker(console, Allowed(wish.allow, folder))
+            questions = Questions(console, agent, scope.get(Tools), session, tasks, asker)
             follower = Follower(console, session, [show, questions.event], after)
             ears = Ears(console, viewer)
             tasks.start_soon(follower.follow)

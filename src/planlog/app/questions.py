@@ -3,7 +3,7 @@
 import os
 import sys
 import termios
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
@@ -12,26 +12,54 @@ from anyio.abc import TaskGroup
 
 from planlog.agent.agent import Agent
 from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, ASSISTANT_MESSAGE, TURN_END, ApprovalAsked
-from planlog.faces.renders import Line, Span
+from planlog.agent.rules import allowed
+from planlog.faces.renders import Line
 from planlog.faces.stdio.console import Console
+from planlog.faces.stdio.pages import Window, cut_page, rows_of, window_of
+from planlog.faces.stdio.question import NO, Answer, answer_of, final_prompt, next_prompt, question, refusal, said
 from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.model.message import ToolCall
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Tool, Tools
 
-PAGE = 60
-"""Lines of a question that are shown before its person asks for more."""
-YES = ("y", "yes")
-NO = ("n", "no")
+
+class Allowed(msgspec.Struct, frozen=True):
+    """What a person has said yes to before anything was asked: rules, for calls that work in `folder`."""
+
+    rules: tuple[str, ...] = ()
+    folder: Path = Path()
+
+    def covers(self, tool: Tool[Any, Any], arguments: str) -> bool:
+        """Whether one of the rules is about all of the call."""
+        if not self.rules:
+            return False
+        params = check_arguments(tool.params, arguments)
+        return not isinstance(params, Violations) and allowed(tool, params, self.folder, self.rules)
+
+
+NOTHING = Allowed()
+PROMPT_ROWS = 2
+"""What a prompt takes of a window, at least."""
 
 
 class Asker(Protocol):
-    """Whoever puts a question to a person."""
+    """Whoever puts a question to a person; `allowed` needs none."""
+
+    allowed: Allowed
 
     @property
     def can_ask(self) -> bool:
         """Whether a person would see it and could answer."""
+        ...
+
+    @property
+    def encoding(self) -> str:
+        """Of the terminal."""
+        ...
+
+    def window(self) -> Window:
+        """What can be seen of a question and its prompt at once, at this moment."""
         ...
 
     async def ask(self, lines: list[Line], prompt: str) -> str:
@@ -85,51 +113,62 @@ class Questions:
 
     async def _settle(self, asked: ApprovalAsked, scope: anyio.CancelScope) -> None:
         with scope:
-            allowed = await self._decide(asked)
+            answer = await self._decide(asked)
             # From here on the decision on the log is this one.
             self._open.pop(asked.id, None)
-            if allowed is not None:
-                await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied")
+            if answer is not None:
+                outcome = "denied" if answer == "no" else "allowed"
+                await self._agent.answer(self._session, asked.id, outcome, always=answer == "always")
 
-    async def _decide(self, asked: ApprovalAsked) -> bool | None:
+    async def _decide(self, asked: ApprovalAsked) -> Answer | None:
         """What this process says to the question; None where it is another one's to answer."""
         if not self._agent.runs(self._session):
             return None
+        call, tool = self._calls.get(asked.call_id or ""), self._tools.get(asked.tool_name)
+        if call and tool and self._asker.allowed.covers(tool, call.arguments):
+            return "yes"
         if not self._asker.can_ask:
-            self._console.note(
-                f"{asked.tool_name} needs approval and nobody can be asked here, so it is denied; "
-                "--approve auto lets every call run"
-            )
-            return False
-        lines = self._question(asked)
+            self._console.note(refusal(asked))
+            return "no"
+        lines = question(asked, tool, call.arguments) if call and tool else None
         if lines is None:
             self._console.note(f"what {asked.tool_name} would run cannot be shown, so it is denied")
-            return False
+            return "no"
         async with self._one_at_a_time:
             self._shown = asked.id
-            return await self._ask(lines)
+            return await answered(self._asker, lines, asked.rule)
 
-    def _question(self, asked: ApprovalAsked) -> list[Line] | None:
-        call, tool = self._calls.get(asked.call_id or ""), self._tools.get(asked.tool_name)
-        return question(asked, tool, call.arguments) if call and tool else None
 
-    async def _ask(self, lines: list[Line]) -> bool:
-        """Shows it all, a page at a time, and takes an answer only below the last one."""
-        while len(lines) > PAGE:
-            page, lines = lines[:PAGE], lines[PAGE:]
-            if (
-                _word(await self._asker.ask(page, f"{len(lines)} more lines; return shows them, n denies the call: "))
-                in NO
-            ):
-                return False
-        return _word(await self._asker.ask(lines, "Allow it? [y/N] ")) in YES
+async def answered(asker: Asker, lines: list[Line], rule: str | None) -> Answer:
+    """Shows it all, a page at a time, and takes an answer only below the last one."""
+    final = final_prompt(rule, lines, asker.window().columns)
+    lines = [*lines, *final.above]
+    while True:
+        columns, rows = asker.window()
+        more = next_prompt(len(lines), columns)
+        below = max(PROMPT_ROWS, *(rows_of(f"{prompt}y", columns) for prompt in (final.text, more)))
+        page, lines = cut_page(lines, Window(columns, max(1, rows - below)), asker.encoding)
+        if not lines:
+            return answer_of(await asker.ask(page, final.text), rule)
+        if said(await asker.ask(page, next_prompt(len(lines), columns))) in NO:
+            return "no"
 
 
 class StdinAsker:
     """Asks on stderr and reads a line of stdin."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, allowed: Allowed = NOTHING) -> None:
+        self.allowed = allowed
         self._console = console
+
+    @property
+    def encoding(self) -> str:
+        """See `Asker`."""
+        return self._console.err.encoding
+
+    def window(self) -> Window:
+        """See `Asker`."""
+        return window_of(sys.stderr.fileno())
 
     @property
     def can_ask(self) -> bool:
@@ -144,33 +183,6 @@ class StdinAsker:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         self._console.ask(prompt)
         return await typed_line() or NO[0]
-
-
-def _word(typed: str) -> str:
-    return typed.strip().lower()
-
-
-def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list[Line] | None:
-    """What is asked, with every parameter as the tool will get it: what is hidden cannot be judged.
-
-    None where that is not known, because the tool would refuse the arguments.
-    """
-    params = check_arguments(tool.params, arguments)
-    if isinstance(params, Violations):
-        return None
-    lines: list[Line] = [(Span(f"{asked.tool_name} wants to run:", "busy"),)]
-    lines += [(Span(f"  {row}"),) for row in _parameter_lines(msgspec.to_builtins(params))]
-    if asked.reason:
-        lines.append((Span(f"  ({asked.reason})", "dim"),))
-    return lines
-
-
-def _parameter_lines(values: dict[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        first, *rest = text.split("\n")
-        yield f"{name}: {first}"
-        yield from (f"    {line}" for line in rest)
 
 
 async def typed_line() -> str:

@@ -30,6 +30,12 @@ NEWEST = ""
     type=click.Choice(["ask", "auto", "deny"]),
     help="Who decides on calls that need approval: you, nobody (all may run), nobody (none may).",
 )
+@click.option(
+    "--allow",
+    metavar="RULE",
+    multiple=True,
+    help='Calls that need no question, as in --allow "bash git diff"; may be given more than once.',
+)
 @click.option("--quiet", is_flag=True, help="Print the answer alone.")
 @json_option
 @folder_option
@@ -43,6 +49,7 @@ def command(
     resume: str | None,
     go_on: bool,
     approve: "Policy | None",
+    allow: tuple[str, ...],
     quiet: bool,
     as_json: bool,
 ) -> int:
@@ -51,6 +58,7 @@ def command(
     PROMPT "-" is read from stdin, and so is one that is left out when stdin is a pipe. Exit codes: 0 done, 1 the turn
     failed, 2 usage or configuration, 130 interrupted; other signals give 128 and their number.
     """
+    from planlog.agent.rules import read_rules
     from planlog.app.prompting import Wish, read_prompt
 
     if resume is not None and go_on:
@@ -61,6 +69,7 @@ def command(
         resumes=go_on or resume is not None,
         session=resume or None,
         approve=approve,
+        allow=read_rules(allow, ()).allow,
         quiet=quiet,
         as_json=as_json,
     )

@@ -1,0 +1,203 @@
+"""Rules on the command line and rules that a person allows: what is asked, what is not, and in what window."""
+
+import re
+
+import pytest
+
+from planlog.agent.agent import Agent
+from planlog.agent.approval import APPROVALS
+from planlog.log.session import Session
+from tests.acceptance.conftest import House
+from tests.acceptance.terminal import Terminal
+
+END = {"text": "End."}
+ALWAYS = '[a]lways "git status" in this session: '
+
+PROMPT = re.compile(r"\d+ more lines?;|\d+ more \[return|Allow it\?")
+
+
+def bash(*commands: str) -> dict[str, object]:
+    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}} for command in commands]}
+
+
+def decided(house: House) -> list[tuple[str, str]]:
+    """How each question of the newest session was answered, and which rule was allowed with it."""
+    data = [event["data"] for event in house.events() if event["type"] == "approval/decided"]
+    return [(one["outcome"], one.get("rule", "")) for one in data]
+
+
+def made(house: House, *names: str) -> list[bool]:
+    return [(house.folder / name).exists() for name in names]
+
+
+# A person who says always
+
+
+def test_always_spares_the_rest_of_the_session_and_no_other(house: House) -> None:
+    (house.folder / "git").write_text('#!/bin/sh\ntouch "$2"\n')
+    (house.folder / "git").chmod(0o755)
+    path = f"{house.folder}:{house.env['PATH']}"
+    model = house.script(bash("git status a", "git status b"), END)
+    terminal = Terminal(house, "run", "-m", model, "look", PATH=path)
+    terminal.wait_for(ALWAYS)
+    terminal.type("a\n")
+    assert terminal.finish() == 0
+    assert terminal.screen.count("Allow it?") == 1
+    assert made(house, "a", "b") == [True, True]
+    assert decided(house) == [("allowed", "bash git status")]
+
+    model = house.script(bash("git status c; touch d"), bash("git status c"), END)
+    done = house.planlog("run", "--continue", "-m", model, "again", PATH=path)
+    assert done.stderr.count("nobody can be asked") == 1
+    assert made(house, "c", "d") == [True, False]
+
+    done = house.planlog("run", "-m", house.script(bash("git status e"), END), "elsewhere", PATH=path)
+    assert done.stderr.count("nobody can be asked") == 1
+    assert made(house, "e") == [False]
+
+
+def test_always_may_be_said_in_another_process(house: House) -> None:
+    async def say_always(agent: Agent, session: Session) -> None:
+        [asked] = await session.view(APPROVALS)
+        assert asked.rule == "bash = touch a"
+        await agent.answer(session, asked.id, "allowed", always=True)
+
+    terminal = Terminal(house, "run", "-m", house.script(bash("touch a", "touch a"), END), "do it")
+    terminal.wait_for("Allow it?")
+    house.elsewhere(say_always)
+    terminal.wait_for("answered elsewhere")
+    assert terminal.finish() == 0
+    assert decided(house) == [("allowed", "bash = touch a")]
+
+
+@pytest.mark.parametrize("command", ["touch a; touch b", "bash -c 'touch a'"])
+def test_what_has_no_sensible_rule_is_allowed_once(house: House, command: str) -> None:
+    terminal = Terminal(house, "run", "-m", house.script(bash(command), END), "do it")
+    terminal.wait_for("Allow it? [y/N] ")
+    terminal.type("a\n")
+    assert terminal.finish() == 0
+    assert made(house, "a") == [False]
+
+
+def test_a_chat_hears_always_too(house: House) -> None:
+    terminal = Terminal(house, "chat", "-m", house.script(bash("touch a", "touch a"), END))
+    terminal.sees("Enter sends, /help")
+    terminal.type("begin\r")
+    terminal.sees("Allow it?")
+    terminal.type("a\r")
+    terminal.expect("End.")
+    terminal.sees("Enter sends, /help")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert decided(house) == [("allowed", "bash = touch a")]
+
+
+# Rules on the command line
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_what_the_command_line_allows_is_not_asked(house: House, command: str) -> None:
+    model = house.script(bash("touch a", "touch b", "touch a; touch b"), END)
+    words = ["--allow", "bash touch a", "--allow", "bash = true", "-m", model]
+    done = house.planlog(command, *words, *(["do it"] if command == "run" else []), stdin="do it\n")
+    assert done.returncode == 0
+    assert done.stderr.count("nobody can be asked") == 2
+    assert "--allow 'bash = touch b'" in done.stderr
+    assert made(house, "a", "b") == [True, False]
+    assert [outcome for outcome, _ in decided(house)] == ["allowed", "denied", "denied"]
+
+    done = house.planlog("run", "--continue", "-m", house.script(bash("touch a"), END), "again")
+    assert "nobody can be asked" in done.stderr
+
+
+def test_it_spares_no_no(house: House) -> None:
+    model = house.script(bash("touch a"), END)
+    assert house.planlog("run", "-m", model, "--approve", "deny", "--allow", "bash", "do it").returncode == 0
+    assert made(house, "a") == [False]
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("", "one is empty"),
+        (" ", "one is empty"),
+        ("git diff", 'the rule "git diff" names no tool; it begins with one of'),
+    ],
+)
+def test_a_rule_that_means_nothing_is_one_line(house: House, command: str, rule: str, words: str) -> None:
+    prompt = ["hi"] if command == "run" else []
+    done = house.planlog(command, "-m", house.script(END), "--allow", rule, *prompt, stdin="hi\n")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert house.json("sessions") == []
+
+
+# Rules of a composition
+
+
+def test_a_composition_allows_and_forbids(house: House) -> None:
+    file = house.folder / "mine.toml"
+    rules = 'approval = "ask"\nallow = ["bash touch", "bash rm"]\ndeny = ["bash rm"]'
+    file.write_text(
+        f"""roles = ["event", "fold", "service", "tool", "cli", "stdio"]
+[[plugin]]
+id = "agent"
+use = "planlog.agent"
+max_steps = 20
+{rules}
+[[plugin]]
+id = "model"
+use = "planlog.model"
+model = ""
+effort = ""
+max_tokens = 0
+[[plugin]]
+id = "shell"
+use = "planlog.features.shell"
+"""
+    )
+    model = house.script(bash("touch a", "touch b", "sudo rm a", "rm b"), END)
+    done = house.planlog("run", "--composition", str(file), "-m", model, "--approve", "ask", "do it")
+    assert done.returncode == 0, done.stderr
+    assert made(house, "a", "b") == [True, True]
+    assert done.stdout.count("denied: a rule of this program forbids it") == 2
+    assert "nobody can be asked" not in done.stderr
+
+
+# Windows
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+@pytest.mark.parametrize(("columns", "rows"), [(20, 10), (60, 20), (100, 30)])
+def test_no_row_of_a_question_is_gone_when_its_answer_is_typed(
+    house: House, command: str, columns: int, rows: int
+) -> None:
+    numbers = "".join(f"{number:04}." for number in range(columns * rows // 3))
+    model = house.script(bash(f": {numbers}; touch a"), END)
+    words = ["do it"] if command == "run" else []
+    terminal = Terminal(house, command, "-m", model, *words, columns=columns, rows=rows)
+    if command == "chat":
+        terminal.wait_for("\x1b[?2004h")
+        terminal.type("do it\r")
+    met, prompt = 0, ""
+    shown = ""
+    while prompt != "Allow it?":
+        terminal.type("\r" if prompt else "")
+        while not (found := PROMPT.search(terminal.grid.printed, met)):
+            terminal.read_more()
+        terminal.sees(prompt := found[0])
+        window = terminal.grid.text().replace("\n", "")
+        for line in terminal.grid.printed[met : found.start()].split("\r\n"):
+            if re.fullmatch(r"[\d.;: a-z]*\d{4}\.[\d.;: a-z]*", line):
+                assert line.rstrip() in window
+                shown += line.strip()
+        met = found.end()
+    assert numbers in shown
+    terminal.type("y\r")
+    terminal.expect("End.")
+    if command == "chat":
+        terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert made(house, "a") == [True]
