@@ -174,7 +174,7 @@ use = "planlog.features.shell"
 def test_no_row_of_a_question_is_gone_when_its_answer_is_typed(
     house: House, command: str, columns: int, rows: int
 ) -> None:
-    numbers = "".join(f"{number:04}." for number in range(columns * rows // 3))
+    numbers = "".join(f"{number:04}." for number in range(columns * rows // 2))
     model = house.script(bash(f": {numbers}; touch a"), END)
     words = ["do it"] if command == "run" else []
     terminal = Terminal(house, command, "-m", model, *words, columns=columns, rows=rows)
@@ -189,6 +189,7 @@ def test_no_row_of_a_question_is_gone_when_its_answer_is_typed(
             terminal.read_more()
         terminal.sees(prompt := found[0])
         window = terminal.grid.text().replace("\n", "")
+        assert shown or "wants to run:" in window
         for line in terminal.grid.printed[met : found.start()].split("\r\n"):
             if re.fullmatch(r"[\d.;: a-z]*\d{4}\.[\d.;: a-z]*", line):
                 assert line.rstrip() in window

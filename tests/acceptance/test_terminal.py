@@ -13,7 +13,6 @@ from tests.acceptance.conftest import House
 from tests.acceptance.terminal import Terminal
 from tests.acceptance.test_signals import is_gone
 
-
 ALLOW = "Allow it? [y]es, [n]o, [a]lways just this in this session: "
 
 
