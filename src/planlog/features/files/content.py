@@ -1,6 +1,7 @@
 """Turns the bytes of a file into text and back, so that the same text is exactly the same bytes."""
 
 import codecs
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -47,6 +48,7 @@ _KINDS: tuple[tuple[bytes, str], ...] = (
     (b"wOFF", "font"),
     (b"wOF2", "font"),
 )
+STEP = 1 << 18
 HEAD = 64
 """Bytes of a file that are enough to name its kind."""
 
@@ -68,12 +70,12 @@ def decode(data: bytes) -> Content | None:
     """The content of a text file: what its mark says, else UTF-8, else Latin-1. None for one that is binary."""
     bom, encoding = encoding_of(data)
     try:
-        text = data[len(bom) :].decode(encoding)
+        text = _decoded(data[len(bom) :], encoding)
     except UnicodeDecodeError:
         # Neither UTF-8 nor what its mark promised: every byte is a character, unless it is an image or the like.
         if b"\0" in data or kind_of(data[:HEAD]) != BINARY:
             return None
-        return _with_lines(Content(data.decode("latin-1"), "latin-1"))
+        return _with_lines(Content(_decoded(data, "latin-1"), "latin-1"))
     return None if "\0" in text else _with_lines(Content(text, encoding, bom=bom))
 
 
@@ -86,10 +88,36 @@ def encoding_of(head: bytes) -> tuple[bytes, Encoding]:
 
 
 def _with_lines(content: Content) -> Content:
-    returns = content.text.count("\r")
-    if not returns or not returns == content.text.count("\n") == content.text.count("\r\n"):
+    text = content.text
+    if "\r" not in text:
         return content
-    return msgspec.structs.replace(content, text=content.text.replace("\r\n", "\n"), newline="\r\n")
+    returns, feeds, both = (sum(step.count(end) for step in _steps(text)) for end in ("\r", "\n", "\r\n"))
+    if not returns == feeds == both:
+        return content
+    return msgspec.structs.replace(content, text=_replaced(text, "\r\n", "\n"), newline="\r\n")
+
+
+# All that goes over a whole text does it in steps: one call of a method of `str` holds up every other thread.
+
+
+def _steps(text: str) -> Iterator[str]:
+    at = 0
+    while at < len(text):
+        end = at + STEP
+        if text[end - 1 : end + 1] == "\r\n":
+            end += 1
+        yield text[at:end]
+        at = end
+
+
+def _decoded(data: bytes, encoding: Encoding) -> str:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    steps = [decoder.decode(data[at : at + STEP]) for at in range(0, len(data), STEP)]
+    return "".join([*steps, decoder.decode(b"", final=True)])
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    return "".join(step.replace(old, new) for step in _steps(text))
 
 
 def encode(content: Content, text: str) -> bytes:
@@ -98,11 +126,11 @@ def encode(content: Content, text: str) -> bytes:
     Raises `ToolFailure` for a character that the file's encoding does not have.
     """
     if content.newline == "\r\n":
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+        text = _replaced(_replaced(text, "\r\n", "\n"), "\n", "\r\n")
     try:
-        return content.bom + text.encode(content.encoding)
+        return b"".join([content.bom, *(step.encode(content.encoding) for step in _steps(text))])
     except UnicodeEncodeError as error:
-        character = text[error.start]
+        character = error.object[error.start]
         name = encoding_name(content.encoding)
         raise ToolFailure(
             f"the file is {name}, which has no character U+{ord(character):04X}"

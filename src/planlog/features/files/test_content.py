@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.features.files.content import Content, decode, encode, kind_of
+from planlog.features.files.content import STEP, Content, decode, encode, kind_of
 from planlog.tools.tool import ToolFailure
 
 MARKS = [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE]
@@ -69,6 +69,14 @@ def test_uniform_crlf_is_shown_as_lf_and_restored_and_mixed_ends_stay() -> None:
     for data in (b"a\r\nb\n", b"a\r\r\n", b"a\rb", b"a\n\r\n", b"\n\r"):
         assert decoded(data) == Content(data.decode())
     assert decoded("a\r\nb".encode("utf-16")).text == "a\nb"
+
+
+@pytest.mark.parametrize("length", [STEP - 2, STEP - 1, STEP, STEP + 1])
+def test_no_line_end_is_lost_where_one_step_over_a_long_text_ends(length: int) -> None:
+    data = b"x" * length + b"\r\n" + "é".encode() * STEP + b"\r\n"
+    content = decoded(data)
+    assert content == Content("x" * length + "\n" + "é" * STEP + "\n", newline="\r\n")
+    assert encode(content, content.text) == data
 
 
 def test_a_character_that_the_encoding_lacks_is_named() -> None:

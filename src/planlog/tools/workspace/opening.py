@@ -1,13 +1,12 @@
 """Opens a file of the workspace for reading, without waiting and without leaving the workspace."""
 
-import errno
 import os
 import stat
 from pathlib import Path
 
 from planlog.tools.tool import ToolFailure
 from planlog.tools.workspace.mounts import mount_of
-from planlog.tools.workspace.walking import open_folder, parts_of
+from planlog.tools.workspace.walking import LINK, open_folder, parts_of
 from planlog.tools.workspace.wording import failed, kind_of_file, moved, outside, quoted
 
 # No link is followed, no FIFO waited for, no terminal taken over, and no child gets it.
@@ -43,7 +42,7 @@ def open_regular(folder: int, name: str, place: str) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise moved(place) if error.errno == errno.ELOOP else failed(place, error) from error
+        raise moved(place) if error.errno in LINK else failed(place, error) from error
     try:
         check_regular(os.fstat(descriptor), place)
     except BaseException:

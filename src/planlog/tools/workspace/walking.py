@@ -1,5 +1,6 @@
 """Goes from the workspace to a folder in it, one name at a time, through no link and onto no other mount."""
 
+import errno
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,10 @@ from planlog.tools.workspace.mounts import Mount, mount_of
 from planlog.tools.workspace.wording import failed, kind_of_file, moved, outside, plain, quoted
 
 # A folder that may be entered but not listed can still be walked through, where the system has a way to ask for that.
-FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+LINK = (errno.ELOOP, errno.EMLINK)
+"""What an opening that follows no link fails with at one; not every system says the same."""
+NO_FOLDER = (errno.ENOTDIR, *LINK)
 
 
 def parts_of(root: Path, place: str) -> tuple[str, ...]:
@@ -59,13 +63,13 @@ def step_into(root: Path, folder: int, parts: Sequence[str], mount: Mount) -> in
     place = "/".join(parts)
     try:
         descriptor = os.open(parts[-1], FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-    except NotADirectoryError as error:
+    except OSError as error:
+        if error.errno not in NO_FOLDER:
+            raise failed(place, error) from error
         kind = _kind_of(folder, parts[-1])
         if kind in ("a link", "a folder", "nothing"):
             raise moved(place) from error
         raise ToolFailure(f"{quoted(place)} is {kind}, not a folder") from error
-    except OSError as error:
-        raise failed(place, error) from error
     if mount_of(descriptor) != mount:
         os.close(descriptor)
         raise outside(place, root)
