@@ -15,6 +15,33 @@ ALWAYS = '[a]lways "git status" in this session: '
 
 PROMPT = re.compile(r"\d+ more lines?;|\d+ more \[return|Allow it\?")
 
+DRAFTS = [("b.py", ""), ("a.py", "one\n\x1b[2Ktwo"), ("c.py", "three")]
+
+
+def composition(house: House, settings: str, more: str = "") -> str:
+    """The path of a composition of one's own: these settings of the agent, the shell and `more`."""
+    path = house.folder / "mine.toml"
+    path.write_text(
+        f"""roles = ["event", "fold", "service", "tool", "cli", "stdio"]
+[[plugin]]
+id = "agent"
+use = "planlog.agent"
+max_steps = 20
+{settings}
+[[plugin]]
+id = "model"
+use = "planlog.model"
+model = ""
+effort = ""
+max_tokens = 0
+[[plugin]]
+id = "shell"
+use = "planlog.features.shell"
+{more}
+"""
+    )
+    return str(path)
+
 
 def bash(*commands: str) -> dict[str, object]:
     return {"tool_calls": [{"name": "bash", "arguments": {"command": command}} for command in commands]}
@@ -138,32 +165,66 @@ def test_a_rule_that_means_nothing_is_one_line(house: House, command: str, rule:
 
 
 def test_a_composition_allows_and_forbids(house: House) -> None:
-    file = house.folder / "mine.toml"
-    rules = 'approval = "ask"\nallow = ["bash touch", "bash rm"]\ndeny = ["bash rm"]'
-    file.write_text(
-        f"""roles = ["event", "fold", "service", "tool", "cli", "stdio"]
-[[plugin]]
-id = "agent"
-use = "planlog.agent"
-max_steps = 20
-{rules}
-[[plugin]]
-id = "model"
-use = "planlog.model"
-model = ""
-effort = ""
-max_tokens = 0
-[[plugin]]
-id = "shell"
-use = "planlog.features.shell"
-"""
-    )
+    file = composition(house, 'approval = "ask"\nallow = ["bash touch", "bash rm"]\ndeny = ["bash rm"]')
     model = house.script(bash("touch a", "touch b", "sudo rm a", "rm b"), END)
-    done = house.planlog("run", "--composition", str(file), "-m", model, "--approve", "ask", "do it")
+    done = house.planlog("run", "--composition", file, "-m", model, "--approve", "ask", "do it")
     assert done.returncode == 0, done.stderr
     assert made(house, "a", "b") == [True, True]
     assert done.stdout.count("denied: a rule of this program forbids it") == 2
     assert "nobody can be asked" not in done.stderr
+
+
+# A tool with a preview
+
+DRAFT = """
+from collections.abc import AsyncGenerator
+from msgspec import Struct
+from planlog.tools.tool import Presentation, Proposal, Tool, ToolFailure, Tools
+
+class Draft(Struct, frozen=True, forbid_unknown_fields=True):
+    path: str
+    text: str
+
+async def execute(params, execution):
+    (execution.cwd / params.path).write_text(params.text)
+    return "done"
+
+async def propose(params, execution):
+    if not params.text:
+        raise ToolFailure("there is nothing to write")
+    lines = params.text.split(chr(10))
+    head = f"--- /dev/null\\n+++ b/{params.path}\\n@@ -0,0 +1,{len(lines)} @@\\n"
+    return Proposal(head + "".join(f"+{line}\\n" for line in lines), "draft")
+
+def present(params):
+    return Presentation("generic", params.path, "edit")
+
+async def plugin(tools: Tools) -> AsyncGenerator[None]:
+    tool = Tool("draft", "", Draft, execute, str, needs_approval=True, propose=propose, present_call=present)
+    with tools.add(tool):
+        yield
+"""
+
+
+def test_a_preview_is_shown_in_the_place_of_the_parameters(house: House) -> None:
+    package = house.folder / "drafts"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "tool.py").write_text(DRAFT)
+    file = composition(house, 'approval = "ask"', '[[plugin]]\nid = "drafts"\nuse = "drafts"')
+    calls = [{"name": "draft", "arguments": {"path": name, "text": text}} for name, text in DRAFTS]
+    model = house.script({"tool_calls": calls}, END)
+    terminal = Terminal(house, "run", "--composition", file, "-m", model, "go", PYTHONPATH=str(house.folder))
+    terminal.sees(
+        "draft wants to change a.py:\n--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,2 @@\n+one\n+␛[2Ktwo\n"
+        'Allow it? [y]es, [n]o, [a]lways "draft" in this session:'
+    )
+    assert "\x1b[32m+one\x1b[0m" in terminal.screen
+    terminal.type("a\n")
+    assert terminal.finish() == 0
+    assert terminal.screen.count("Allow it?") == 1
+    assert made(house, "a.py", "b.py", "c.py") == [True, False, True]
+    assert "there is nothing to write" in terminal.screen
 
 
 # Windows

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from planlog.agent.event import ApprovalAsked
-from planlog.faces.renders import Line, Span
+from planlog.faces.renders import Line, Span, Style
 from planlog.faces.stdio.cleaning import clean_line
 from planlog.faces.stdio.painting import cells
 from planlog.tools.schema import Violations, check_arguments
@@ -22,6 +22,7 @@ WORDS = (*YES, *NO, *ALWAYS)
 
 _VERBS = {"edit": "change", "delete": "delete", "move": "move", "read": "read", "fetch": "fetch"}
 """What a tool of that kind does, where a preview shows it."""
+_HUNK_STYLES: dict[str, Style] = {"+": "good", "-": "bad", "@": "dim"}
 _EXACTLY = "= "
 """Begins a pattern that means one thing and no more; where that stands in the question it is not said twice."""
 _SHORT_RULE = 40
@@ -65,7 +66,20 @@ def _heading(text: str) -> Line:
 
 
 def _preview_lines(preview: str) -> list[Line]:
-    return [(Span(f"  {line}"),) for line in preview.removesuffix("\n").split("\n")]
+    lines = preview.removesuffix("\n").split("\n")
+    if not _is_diff(lines):
+        return [(Span(f"  {line}"),) for line in lines]
+    head = next(number for number, line in enumerate(lines) if line.startswith("@@ "))
+    return [*((Span(line),) for line in lines[:head]), *map(_hunk_line, lines[head:])]
+
+
+def _is_diff(lines: list[str]) -> bool:
+    signs = ["--- ", "+++ ", "@@ "]
+    return len(lines) > len(signs) and all(map(str.startswith, lines, signs))
+
+
+def _hunk_line(line: str) -> Line:
+    return (Span(line, _HUNK_STYLES.get(line[:1], "plain")),)
 
 
 def _parameter_rows(values: dict[str, Any], whole: str | None) -> Iterator[str]:
