@@ -1,5 +1,6 @@
 import os
 import socket
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from planlog.tools.tool import ToolFailure
 from planlog.tools.workspace import confine, open_file
 from planlog.tools.workspace.conftest import failure_of, raced, swapped
+from planlog.tools.workspace.opening import READING
+from planlog.tools.workspace.walking import LINK
 
 
 def read(root: Path, place: str) -> bytes:
@@ -96,6 +99,26 @@ def test_a_failed_opening_leaves_nothing_open(workspace: Path) -> None:
         refusal(workspace, place)
     confine(workspace, "src/fifo")
     assert len(os.listdir("/dev/fd")) == before
+
+
+def test_what_comes_between_the_look_and_the_opening_is_not_followed_and_not_waited_for(workspace: Path) -> None:
+    (workspace / "link").symlink_to("../outside/secret")
+    os.mkfifo(workspace / "fifo")
+    with pytest.raises(OSError) as caught:
+        os.open(workspace / "link", READING)
+    assert caught.value.errno in LINK
+    os.close(os.open(workspace / "fifo", READING))
+
+
+if os.geteuid() == 0:  # Only the superuser mounts.
+
+    def test_a_file_that_is_mounted_below_the_workspace_is_outside(workspace: Path) -> None:
+        (workspace / "file").touch()
+        subprocess.run(["mount", "--bind", workspace.parent / "outside" / "secret", workspace / "file"], check=True)
+        try:
+            assert refusal(workspace, "file") == f'"file" is outside of the workspace {workspace}'
+        finally:
+            subprocess.run(["umount", workspace / "file"], check=True)
 
 
 @pytest.mark.parametrize("name", ["folder", "file"])

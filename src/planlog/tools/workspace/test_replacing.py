@@ -66,13 +66,33 @@ def test_what_changes_while_the_new_content_is_written_is_not_replaced(workspace
         replace_file(workspace, "a", b"new", before=b"mine", stopped=change)
     assert tree(workspace) == {"a": b"theirs"}
 
-    def make() -> bool:
-        (workspace / "b").write_bytes(b"theirs")
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_file_that_somebody_makes_at_the_last_moment_is_not_replaced(workspace: Path, moment: int) -> None:
+    asked = 0
+
+    def make() -> bool:  # is asked for the last time between the last look and the naming
+        nonlocal asked
+        asked += 1
+        if asked == moment:
+            (workspace / "a").write_bytes(b"theirs")
         return False
 
-    with pytest.raises(ToolFailure, match=r'^"b" changed meanwhile; read it again$'):
-        replace_file(workspace, "b", b"new", before=None, stopped=make)
-    assert tree(workspace) == {"a": b"theirs", "b": b"theirs"}
+    with pytest.raises(ToolFailure, match=r'^"a" changed meanwhile; read it again$'):
+        replace_file(workspace, "a", b"new", before=None, stopped=make)
+    assert tree(workspace) == {"a": b"theirs"}
+    assert asked == moment
+
+
+def test_only_the_folder_that_was_made_is_removed_again(workspace: Path) -> None:
+    def exchange() -> bool:
+        (workspace / "new").rename(workspace / "aside")
+        (workspace / "new").mkdir()
+        return True
+
+    with pytest.raises(ToolFailure, match="^stopped before"):
+        replace_file(workspace, "new/a", b"new", before=None, stopped=exchange)
+    assert tree(workspace) == {"aside": None, "new": None}
 
 
 def test_of_many_who_make_the_same_file_one_does(workspace: Path) -> None:
