@@ -90,7 +90,7 @@ def test_only_the_folder_that_was_made_is_removed_again(workspace: Path) -> None
         (workspace / "new").mkdir()
         return True
 
-    with pytest.raises(ToolFailure, match="^stopped before"):
+    with pytest.raises(ToolFailure, match=r"^stopped before"):
         replace_file(workspace, "new/a", b"new", before=None, stopped=exchange)
     assert tree(workspace) == {"aside": None, "new": None}
 
