@@ -1,0 +1,116 @@
+"""Changes files: what a call would make of a file is worked out, shown to whoever approves it, and then written."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from planlog.features.files.content import Content, decode
+from planlog.features.files.diff import Diff, changes
+from planlog.features.files.paths import coverage
+from planlog.features.files.seen import SEEN, Seen, stamp
+from planlog.tools.thread import Stopped, in_thread
+from planlog.tools.tool import Execution, Proposal, ToolFailure
+from planlog.tools.workspace import confine, open_file, quoted, replace_file
+
+LARGEST = 10_000_000
+"""Bytes of a file that can be changed: as many as are read whole."""
+
+
+class Old(msgspec.Struct, frozen=True):
+    """A file before a change. `content` is None for one that is no text."""
+
+    data: bytes
+    content: Content | None
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A file as a call would leave it, and as it was found; `words` says so to the model."""
+
+    place: str
+    before: bytes | None
+    after: bytes
+    diff: Diff
+    words: str
+
+
+Drafting = Callable[[Path, Seen], Draft]
+"""Works out a change in a workspace, where the states `seen` were shown before; blocks, and writes nothing."""
+
+
+def existing(root: Path, place: str, seen: Seen) -> Old | None:
+    """The file at `place`, None where there is none. Raises `ToolFailure` for one that is not what was seen."""
+    if not os.path.lexists(root / place):
+        return None
+    with open(open_file(root, place), "rb") as file:
+        if (size := os.fstat(file.fileno()).st_size) > LARGEST:
+            raise _too_large(place, size)
+        try:
+            data = file.read(LARGEST + 1)
+        except OSError as error:
+            raise ToolFailure(f"{quoted(place)} could not be read: {error.strerror or error}") from error
+    if len(data) > LARGEST:
+        raise _too_large(place, len(data))
+    if place in seen and seen[place] != stamp(data):
+        raise ToolFailure(f"{quoted(place)} has changed since it was read; read it again")
+    return Old(data, decode(data))
+
+
+def _too_large(place: str, size: int) -> ToolFailure:
+    return ToolFailure(f"{quoted(place)} has {size} bytes, more than can be changed here; use a command")
+
+
+def drafted(place: str, old: Old | None, after: bytes, words: Callable[[Diff], str]) -> Draft:
+    """The draft that turns `old` into `after`."""
+    text = decode(after)
+    if (old is not None and old.content is None) or text is None:
+        diff = Diff(f"Binary files a/{place} and b/{place} differ\n", 0, 0)
+    else:
+        diff = changes(place, old.content.text if old and old.content else None, text.text)
+    return Draft(place, old.data if old else None, after, diff, words(diff))
+
+
+async def propose(name: str, drafting: Drafting, execution: Execution) -> Proposal:
+    """What the call of the tool `name` would change, with all such calls as what may be allowed."""
+    seen = await _seen(execution)
+    draft = await in_thread(lambda stopped: drafting(execution.cwd, seen))
+    rule = name if coverage("", draft.place) == "all" else ""
+    return Proposal(draft.diff.text or f"nothing in {draft.place} changes", rule)
+
+
+async def perform(drafting: Drafting, execution: Execution) -> Draft:
+    """Works the change out and writes it, if nobody has changed the file meanwhile."""
+    seen = await _seen(execution)
+
+    def work(stopped: Stopped) -> Draft:
+        draft = drafting(execution.cwd, seen)
+        if draft.before != draft.after:
+            replace_file(execution.cwd, draft.place, draft.after, before=draft.before, stopped=stopped)
+        return draft
+
+    return await in_thread(work)
+
+
+async def _seen(execution: Execution) -> Seen:
+    return {} if execution.session is None else await execution.session.view(SEEN)
+
+
+def located(root: Path, path: str) -> str:
+    """The place of a file that is to be changed. Raises `ToolFailure`."""
+    place = confine(root, path)
+    if place == ".":
+        raise ToolFailure(f"{quoted(path)} is a folder, not a file")
+    return place
+
+
+def details(draft: Draft) -> dict[str, Any]:
+    """For later calls and for faces: which state of the file is known now, and what the change was."""
+    diff = draft.diff
+    return {
+        "file": {"path": draft.place, "stamp": stamp(draft.after)},
+        "diff": diff.text,
+        "added": diff.added,
+        "removed": diff.removed,
+    }
