@@ -2,6 +2,7 @@ import os
 import resource
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -195,7 +196,9 @@ def test_a_name_too_long_is_refused_and_no_folder_is_left(workspace: Path) -> No
     assert tree(workspace) == {}
 
 
-if os.geteuid() == 0:  # Only the superuser makes small file systems, gives files away, and mounts.
+if (
+    sys.platform == "linux" and os.geteuid() == 0
+):  # Only the superuser makes small file systems, gives files away, and mounts.
 
     @pytest.fixture
     def small_disk(workspace: Path) -> Generator[Path]:

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from planlog.tools.tool import ToolFailure
-from planlog.tools.workspace.mounts import Mount, mount_of
+from planlog.tools.workspace.mounts import PATH_ONLY, Mount, mount_of
 from planlog.tools.workspace.wording import failed, kind_of_file, moved, outside, plain, quoted
 
 # A folder that may be entered but not listed can still be walked through, where the system has a way to ask for that.
-FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | (PATH_ONLY or os.O_RDONLY | os.O_NONBLOCK)
 LINK = (errno.ELOOP, errno.EMLINK)
 """What an opening that follows no link fails with at one; not every system says the same."""
 NO_FOLDER = (errno.ENOTDIR, *LINK)
