@@ -9,9 +9,10 @@ import anyio
 import pytest
 
 from planlog.agent.agent import Agent
-from planlog.agent.approval import APPROVALS, Question
+from planlog.agent.approval import APPROVALS, Question, decide
 from planlog.agent.conftest import House, Process, Say, Script, call, calls, told
-from planlog.agent.event import Completed, Policy
+from planlog.agent.event import APPROVAL_DECIDED, ApprovalDecided, Completed, Policy
+from planlog.agent.inbox import Wish, new_command
 from planlog.agent.rules import GRANTED, NO_RULES, Rules, allowed, check_named, read_rules, verdict
 from planlog.kernel.errors import ConfigError
 from planlog.log.session import Session
@@ -223,6 +224,31 @@ async def test_rules_of_the_program_spare_the_question(daring: Daring) -> None:
     [question] = await asked(process, session, "a", "cab", says="yes")
     assert isinstance(question, Question)
     assert "approval/asked dare#call-1-2" in await told(session)
+
+
+def test_only_what_was_offered_and_allowed_is_written_and_only_that_counts() -> None:
+    def said(outcome: str, *, always: bool) -> Any:
+        wish = new_command("approve", Wish(id="q1", outcome=outcome, always=always), 0)
+        decision = decide("q1", "dare a", [wish])
+        return decision.fact.value if decision else None
+
+    assert said("allowed", always=True) == ApprovalDecided("q1", "allowed", "dare a")
+    assert said("allowed", always=False) == ApprovalDecided("q1", "allowed")
+    assert said("denied", always=True) == ApprovalDecided("q1", "denied")
+    assert said("?", always=True) == ApprovalDecided("q1", "denied")
+
+
+def test_a_log_from_elsewhere_allows_what_was_allowed_there_once() -> None:
+    granted: tuple[str, ...] = ()
+    for decided in (
+        ApprovalDecided("q1", "denied", "dare a"),
+        ApprovalDecided("q2", "allowed", "dare b"),
+        ApprovalDecided("q3", "allowed", "dare b"),
+        ApprovalDecided("q4", "allowed", ""),
+    ):
+        fact = APPROVAL_DECIDED.fact(decided)
+        granted = GRANTED.apply(granted, fact.placed(0, 0))
+    assert granted == ("dare b",)
 
 
 async def test_calls_with_long_arguments_are_judged_once_each(house: House) -> None:

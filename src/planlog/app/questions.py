@@ -21,6 +21,7 @@ from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.model.message import ToolCall
 from planlog.tools.schema import Violations, check_arguments
+from planlog.tools.thread import in_thread
 from planlog.tools.tool import Tool, Tools
 
 
@@ -130,7 +131,11 @@ class Questions:
         if not self._asker.can_ask:
             self._console.note(refusal(asked))
             return "no"
-        lines = question(asked, tool, call.arguments) if call and tool else None
+        lines = None
+        if call and tool:
+            arguments = call.arguments
+            # In a thread: a diff of a megabyte takes longer than others should wait.
+            lines = await in_thread(lambda _: question(asked, tool, arguments))
         if lines is None:
             self._console.note(f"what {asked.tool_name} would run cannot be shown, so it is denied")
             return "no"

@@ -9,6 +9,8 @@ from planlog.faces.stdio.unfinished import row_end
 
 _SMALLEST = (20, 10)
 """A window that is smaller can show nothing as it is; what is cut for one of this size scrolls there."""
+_MOST = 4
+"""Characters of a line that are looked at for each cell of the page; a line may be a megabyte."""
 
 
 class Window(NamedTuple):
@@ -47,7 +49,8 @@ def cut_page(lines: list[Line], window: Window, encoding: str = "utf-8") -> tupl
     """
     page: list[Line] = []
     left = window.rows
-    for number, raw in enumerate(lines):
+    for number, whole in enumerate(lines):
+        raw, later = _split(whole, _MOST * window.rows * window.columns)
         line = tuple(Span(_printed(span.text, encoding), span.style) for span in raw)
         text = "".join(span.text for span in line)
         start = 0
@@ -55,8 +58,10 @@ def cut_page(lines: list[Line], window: Window, encoding: str = "utf-8") -> tupl
             start, left = end, left - 1
             if not left:
                 head, tail = _split(line, end)
-                return [*page, head], [tail, *lines[number + 1 :]]
+                return [*page, head], [(*tail, *later), *lines[number + 1 :]]
         page.append(line)
+        if later:
+            return page, [later, *lines[number + 1 :]]
         left -= 1
         if not left:
             return page, lines[number + 1 :]

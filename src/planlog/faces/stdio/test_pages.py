@@ -42,6 +42,15 @@ def test_what_the_terminal_cannot_say_is_spelled_out_before_it_is_measured() -> 
     assert pages(lines("é修"), Window(5, 1), "ascii") == ["\\xe9\\", "u4fee"]
 
 
+def test_a_line_without_end_is_looked_at_no_further_than_the_page_needs() -> None:
+    asked = lines("\x1b" * 100_000)
+    page, [rest] = cut_page(asked, Window(10, 2))
+    assert text(page) == "␛" * 20
+    assert sum(span.text.count("\x1b") for span in rest) > 99_000
+    marks = "a" + "\u0301" * 1000
+    assert "".join(pages(lines(marks), Window(10, 2))) == marks
+
+
 def test_a_line_keeps_its_colours_on_both_sides_of_a_cut() -> None:
     line = (Span("ab", "bad"), Span("cdef", "good"))
     page, rest = cut_page([line], Window(3, 1))
