@@ -95,7 +95,7 @@ def _read_part(place: str, pieces: Iterator[bytes], size: int, page: Page) -> Sh
     try:
         first = codecs.getincrementaldecoder(encoding)().decode(head[len(bom) :])
     except UnicodeDecodeError:
-        first, encoding = head.decode("latin-1"), "latin-1"
+        first, encoding, bom = head.decode("latin-1"), "latin-1", b""
     if "\0" in first or (encoding == "latin-1" and kind_of(head) != BINARY):
         return Shown(place, size, kind=kind_of(head))
     # What is broken further on is shown as bytes: `\xff`.

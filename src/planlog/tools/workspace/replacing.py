@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from planlog.tools.tool import ToolFailure
-from planlog.tools.workspace.mounts import Mount, mount_at
+from planlog.tools.workspace.mounts import Mount, mount_of
 from planlog.tools.workspace.opening import open_regular
 from planlog.tools.workspace.walking import open_folder, open_root, parts_of, step_into
-from planlog.tools.workspace.wording import failed, moved, outside, quoted
+from planlog.tools.workspace.wording import failed, moved, quoted
 
 PIECE = 1 << 20
 """Bytes that are written or compared at once."""
@@ -33,14 +33,12 @@ def replace_file(root: Path, place: str, data: bytes, *, before: bytes | None, s
     if not parts:
         raise ToolFailure(f"{quoted(place)} is a folder, not a file")
     with _made_folder(root, parts[:-1]) as (folder, mount):
-        old = _look(folder, parts[-1], place, before)
-        if old is not None and mount_at(folder, parts[-1]) != mount:
-            raise outside(place, root)
+        old = _look(folder, parts[-1], place, before, mount)
         with _written(folder, place, data, old, stopped) as temporary:
             with open_folder(root, parts[:-1]) as (now, _):
                 if not os.path.samestat(os.fstat(now), os.fstat(folder)):
                     raise moved(place)
-            _look(folder, parts[-1], place, before)
+            _look(folder, parts[-1], place, before, mount)
             if stopped():
                 raise _stopped(place)
             _give_name(folder, temporary, parts[-1], place, is_new=old is None)
@@ -82,7 +80,7 @@ def _remove_folder(opened: Sequence[int], index: int, name: str) -> None:
             os.rmdir(name, dir_fd=opened[index])
 
 
-def _look(folder: int, name: str, place: str, before: bytes | None) -> os.stat_result | None:
+def _look(folder: int, name: str, place: str, before: bytes | None, mount: Mount) -> os.stat_result | None:
     """The status of the file, None where there is none. Raises `ToolFailure` unless it is as `before` says."""
     try:
         descriptor = open_regular(folder, name, place)
@@ -92,6 +90,8 @@ def _look(folder: int, name: str, place: str, before: bytes | None) -> os.stat_r
         raise moved(place) from error
     try:
         status = os.fstat(descriptor)
+        if mount_of(descriptor) != mount:
+            raise ToolFailure(f"{quoted(place)} is outside of the workspace: something is mounted there")
         if before is None or not _holds(descriptor, before):
             raise moved(place)
     except OSError as error:
