@@ -1,13 +1,14 @@
 """Puts a question about a call into words: what it would do, and what can be answered."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from planlog.agent.event import ApprovalAsked
-from planlog.faces.renders import Line, Span, Style
+from planlog.faces.renders import Line, Span
 from planlog.faces.stdio.cleaning import clean_line
+from planlog.faces.stdio.diffs import diff_lines, is_diff
 from planlog.faces.stdio.painting import cells
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.tool import Tool
@@ -22,7 +23,6 @@ WORDS = (*YES, *NO, *ALWAYS)
 
 _VERBS = {"edit": "change", "delete": "delete", "move": "move", "read": "read", "fetch": "fetch"}
 """What a tool of that kind does, where a preview shows it."""
-_HUNK_STYLES: dict[str, Style] = {"+": "good", "-": "bad", "@": "dim"}
 _EXACTLY = "= "
 """Begins a pattern that means one thing and no more; where that stands in the question it is not said twice."""
 _SHORT_RULE = 40
@@ -65,21 +65,10 @@ def _heading(text: str) -> Line:
     return (Span(text, "busy"),)
 
 
-def _preview_lines(preview: str) -> list[Line]:
-    lines = preview.removesuffix("\n").split("\n")
-    if not _is_diff(lines):
-        return [(Span(f"  {line}"),) for line in lines]
-    head = next(number for number, line in enumerate(lines) if line.startswith("@@ "))
-    return [*((Span(line),) for line in lines[:head]), *map(_hunk_line, lines[head:])]
-
-
-def _is_diff(lines: list[str]) -> bool:
-    signs = ["--- ", "+++ ", "@@ "]
-    return len(lines) > len(signs) and all(map(str.startswith, lines, signs))
-
-
-def _hunk_line(line: str) -> Line:
-    return (Span(line, _HUNK_STYLES.get(line[:1], "plain")),)
+def _preview_lines(preview: str) -> Sequence[Line]:
+    if is_diff(preview):
+        return diff_lines(preview)
+    return [(Span(f"  {line}"),) for line in preview.removesuffix("\n").split("\n")]
 
 
 def _parameter_rows(values: dict[str, Any], whole: str | None) -> Iterator[str]:

@@ -80,12 +80,7 @@ def test_a_preview_stands_for_the_parameters() -> None:
 def test_a_diff_is_shown_as_one_under_the_name_of_what_it_changes() -> None:
     lines = question(ApprovalAsked("q1", "edit", preview=DIFF), CHANGE, r'{"path": "src/a\u001b.py"}') or []
     assert text(lines).removesuffix("\n") == "edit wants to change src/a␛.py:\n" + DIFF.removesuffix("\n")
-    assert [line[0].style for line in lines] == ["busy", "plain", "plain", "dim", "bad", "good", "bad", "plain"]
-
-
-def test_a_preview_that_only_looks_like_a_diff_is_text() -> None:
-    lines = question(ApprovalAsked("q1", "edit", preview="--- a\n+++ b\n"), CHANGE, '{"path": "b"}') or []
-    assert text(lines) == "edit wants to change b:\n  --- a\n  +++ b"
+    assert [line[0].style for line in lines] == ["busy", "bold", "bold", "dim", "bad", "good", "bad", "plain"]
 
 
 def test_whoever_may_always_allow_reads_what_that_means() -> None:
