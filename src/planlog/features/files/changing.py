@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from planlog.features.files.content import Content, decode
-from planlog.features.files.diff import Diff, changes
+from planlog.features.files.content import Content, decode, encode, encoding_name, raw
+from planlog.features.files.diff import Diff, binary, changes
 from planlog.features.files.paths import coverage
 from planlog.features.files.seen import SEEN, Seen, stamp
 from planlog.tools.thread import Stopped, in_thread
 from planlog.tools.tool import Execution, Proposal, ToolFailure
-from planlog.tools.workspace import confine, open_file, quoted, replace_file
+from planlog.tools.workspace import confine, open_file, plain, quoted, replace_file
 
 LARGEST = 10_000_000
 """Bytes of a file that can be changed: as many as are read whole."""
@@ -27,13 +27,17 @@ class Old(msgspec.Struct, frozen=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A file as a call would leave it, and as it was found; `words` says so to the model."""
+    """A file as a call would leave it, and as it was found; `words` says so to the model.
+
+    `notice` is what the diff cannot show: another encoding.
+    """
 
     place: str
     before: bytes | None
     after: bytes
     diff: Diff
     words: str
+    notice: str = ""
 
 
 Drafting = Callable[[Path, Seen], Draft]
@@ -62,14 +66,25 @@ def _too_large(place: str, size: int) -> ToolFailure:
     return ToolFailure(f"{quoted(place)} has {size} bytes, more than can be changed here; use a command")
 
 
-def drafted(place: str, old: Old | None, after: bytes, words: Callable[[Diff], str]) -> Draft:
-    """The draft that turns `old` into `after`."""
-    text = decode(after)
-    if (old is not None and old.content is None) or text is None:
-        diff = Diff(f"Binary files a/{place} and b/{place} differ\n", 0, 0)
-    else:
-        diff = changes(place, old.content.text if old and old.content else None, text.text)
-    return Draft(place, old.data if old else None, after, diff, words(diff))
+def drafted(place: str, old: Old | None, new: Content, words: Callable[[Diff], str]) -> Draft:
+    """The draft that turns `old` into `new`. Raises `ToolFailure` for a text that its encoding does not have."""
+    after = encode(new, new.text)
+    diff = _diff(place, old, new)
+    before = old.content.encoding if old and old.content else new.encoding
+    reads_as = decode(after)
+    now = reads_as.encoding if reads_as else new.encoding
+    notice = "" if now == before else f"It was {encoding_name(before)} and is {encoding_name(now)} now."
+    return Draft(place, old.data if old else None, after, diff, f"{words(diff)} {notice}".rstrip(), notice)
+
+
+def _diff(place: str, old: Old | None, new: Content) -> Diff:
+    if old is None:
+        return changes(place, None, raw(new))
+    if old.content is None:
+        return binary(place)
+    if (old.content.newline, old.content.bom) == (new.newline, new.bom):
+        return changes(place, old.content.text, new.text)
+    return changes(place, raw(old.content), raw(new))
 
 
 async def propose(name: str, drafting: Drafting, execution: Execution) -> Proposal:
@@ -77,7 +92,8 @@ async def propose(name: str, drafting: Drafting, execution: Execution) -> Propos
     seen = await _seen(execution)
     draft = await in_thread(lambda stopped: drafting(execution.cwd, seen))
     rule = name if coverage("", draft.place) == "all" else ""
-    return Proposal(draft.diff.text or f"nothing in {draft.place} changes", rule)
+    notice = f"\\ {draft.notice}\n" if draft.notice else ""
+    return Proposal(f"{draft.diff.text}{notice}" or f"nothing in {plain(draft.place)} changes", rule)
 
 
 async def perform(drafting: Drafting, execution: Execution) -> Draft:

@@ -138,6 +138,12 @@ def encode(content: Content, text: str) -> bytes:
         ) from error
 
 
+def raw(content: Content) -> str:
+    """The text with its mark and its line ends, as they are on the disk."""
+    mark = "\ufeff" if content.bom else ""
+    return mark + (content.text.replace("\n", "\r\n") if content.newline == "\r\n" else content.text)
+
+
 def encoding_name(encoding: Encoding) -> str:
     """As people write it: "UTF-8", "UTF-16 LE", "Latin-1"."""
     if encoding == "latin-1":

@@ -39,16 +39,31 @@ Change = tuple[int, int, int, int]
 
 
 def changes(path: str, before: str | None, after: str | None) -> Diff:
-    """The diff between two texts of the file at `path`; None stands for no file."""
+    """The diff between two texts of the file at `path`; None stands for no file.
+
+    Names are quoted as git does it where they have control characters in them; other letters stay as they are
+    (git's `core.quotePath` off).
+    """
     old, new = _lines(before or ""), _lines(after or "")
     gone, come = changed_lines(old, new)
     slide(old, gone, come)
     slide(new, come, gone)
-    hunks = "".join(_hunk(old, new, hunk) for hunk in _hunks(list(_changes(gone, come))))
+    hunks = list(_hunks(list(_changes(gone, come))))
     if not hunks:
         return Diff("", 0, 0)
-    names = f"--- {_name('a', path, before)}\n+++ {_name('b', path, after)}\n"
-    return Diff(names + hunks, sum(come), sum(gone))
+    parts = [f"--- {_name('a', path, before)}\n+++ {_name('b', path, after)}\n"]
+    looked_to, heading = 0, ""
+    for hunk in hunks:
+        start = max(hunk[0][0] - CONTEXT, 0)
+        heading = _heading(old, range(looked_to, start)) or heading
+        looked_to = max(looked_to, start)
+        parts.append(_hunk(old, new, hunk, heading))
+    return Diff("".join(parts), sum(come), sum(gone))
+
+
+def binary(path: str) -> Diff:
+    """What stands for the diff of a file that is or was no text."""
+    return Diff(f"Binary files {_name('a', path, '')} and {_name('b', path, '')} differ\n", 0, 0)
 
 
 def _lines(text: str) -> list[str]:
@@ -83,10 +98,10 @@ def _hunks(found: Sequence[Change]) -> Iterator[list[Change]]:
         yield hunk
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], hunk: Sequence[Change]) -> str:
+def _hunk(old: Sequence[str], new: Sequence[str], hunk: Sequence[Change], heading: str) -> str:
     start, end = max(hunk[0][0] - CONTEXT, 0), min(hunk[-1][1] + CONTEXT, len(old))
     begin, stop = max(hunk[0][2] - CONTEXT, 0), min(hunk[-1][3] + CONTEXT, len(new))
-    parts = [f"@@ -{_span(start, end)} +{_span(begin, stop)} @@{_heading(old, start)}\n"]
+    parts = [f"@@ -{_span(start, end)} +{_span(begin, stop)} @@{heading}\n"]
     at = start
     for first, last, fresh, fresh_end in hunk:
         parts += [_marked(" ", line) for line in old[at:first]]
@@ -107,9 +122,9 @@ def _span(start: int, end: int) -> str:
     return f"{start + 1 if count else start}" + ("" if count == 1 else f",{count}")
 
 
-def _heading(lines: Sequence[str], start: int) -> str:
-    """The last line before the hunk that looks like the beginning of something."""
-    for at in range(start - 1, -1, -1):
+def _heading(lines: Sequence[str], places: range) -> str:
+    """The last of these lines that looks like the beginning of something."""
+    for at in reversed(places):
         first = lines[at][0]
         if first.isascii() and (first.isalpha() or first in "_$"):
             return f" {lines[at].encode()[:HEADING].decode(errors='ignore').rstrip()}"

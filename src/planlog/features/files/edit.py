@@ -1,12 +1,13 @@
 """The tool `edit`: the model replaces a piece of a file's text by another one, exactly."""
 
 import re
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planlog.features.files.changing import Draft, details, drafted, existing, located, perform, propose
-from planlog.features.files.content import encode
 from planlog.features.files.diff import Diff
 from planlog.features.files.paths import covers
 from planlog.features.files.seen import Seen
@@ -19,6 +20,8 @@ DESCRIPTION = (
     "included and without the line numbers of read, and must occur once; with replace_all every occurrence is replaced."
 )
 _PLACES = 5
+_TRIED = 100
+"""Places that are compared with a text that was not found: a hint is worth no more."""
 _NUMBERED = re.compile(r"\d+\t")
 
 
@@ -61,7 +64,7 @@ def draft(params: Edit, root: Path, seen: Seen) -> Draft:
         replaced = "1 replacement" if count == 1 else f"{count} replacements"
         return f"Edited {plain(place)}: {replaced}, +{diff.added} -{diff.removed} lines."
 
-    return drafted(place, old, encode(old.content, text.replace(wanted, put)), words)
+    return drafted(place, old, replace(old.content, text=text.replace(wanted, put)), words)
 
 
 def _lines_of(text: str, wanted: str) -> list[int]:
@@ -80,8 +83,9 @@ def _hint(text: str, wanted: str) -> str:
         return "; the line numbers of read are not part of the file"
     squeezed = [" ".join(line.split()) for line in lines]
     here = [" ".join(line.split()) for line in text.split("\n")]
-    for at in range(len(here) - len(squeezed) + 1):
-        if here[at] == squeezed[0] and here[at : at + len(squeezed)] == squeezed:
+    places = (at for at, line in enumerate(here) if line and line == squeezed[0])
+    for at in islice(places, _TRIED):
+        if here[at : at + len(squeezed)] == squeezed:
             return f"; line {at + 1} differs from it in white space only"
     return "; read the file to see what is there"
 

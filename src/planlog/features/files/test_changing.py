@@ -203,6 +203,47 @@ async def test_a_written_file_keeps_its_line_ends_and_its_encoding_while_that_ca
         assert (tmp_path / "b").read_text() == "€\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "content", "diff", "after"),
+    [
+        (b"a\nb\n", "a\r\nb\r\n", "-a\n-b\n+a\r\n+b\r\n", b"a\r\nb\r\n"),
+        (b"a\n", "\ufeffa\n", "-a\n+\ufeffa\n", b"\xef\xbb\xbfa\n"),
+        (b"\xef\xbb\xbfa\n", "\ufeffb\n", "-a\n+b\n", b"\xef\xbb\xbfb\n"),
+        (b"\xe9\r\n", "\u20ac\n", "-é\n+€\n\\ It was Latin-1 and is UTF-8 now.\n", "€\r\n".encode()),
+        (b"\xc3\xa9 \xe9\n", "Ã© e\n", "-Ã© é\n+Ã© e\n\\ It was Latin-1 and is UTF-8 now.\n", b"\xc3\xa9 e\n"),
+    ],
+    ids=["other line ends", "a new mark", "a mark that stays", "an encoding that lacks it", "bytes that read as UTF-8"],
+)
+async def test_a_question_shows_all_that_is_going_to_be_written(
+    tmp_path: Path, before: bytes, content: str, diff: str, after: bytes
+) -> None:
+    (tmp_path / "a").write_bytes(before)
+    async with hands_in(tmp_path) as hands:
+        await hands.call("read", path="a")
+        proposal = await hands.proposes("write", path="a", content=content)
+        assert isinstance(proposal, Proposal)
+        assert proposal.preview.partition("@@\n")[2] == diff
+        await hands.call("write", path="a", content=content)
+    assert (tmp_path / "a").read_bytes() == after
+
+
+async def test_an_edit_of_mixed_line_ends_shows_only_what_it_changes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a\r\nb\nc\r\n")
+    async with hands_in(tmp_path) as hands:
+        outcome = await hands.call("edit", path="a", old_string="b\n", new_string="b\r\n")
+    assert outcome.text == "Edited a: 1 replacement, +1 -1 lines."
+    assert (tmp_path / "a").read_bytes() == b"a\r\nb\r\nc\r\n"
+
+
+async def test_a_name_cannot_forge_lines_of_a_question(tmp_path: Path) -> None:
+    (tmp_path / "x\n+fine").write_bytes(b"\0")
+    async with hands_in(tmp_path) as hands:
+        await hands.call("read", path="x\n+fine")
+        proposal = await hands.proposes("write", path="x\n+fine", content="text\n")
+    assert isinstance(proposal, Proposal)
+    assert proposal.preview == 'Binary files "a/x\\n+fine" and "b/x\\n+fine" differ\n'
+
+
 async def test_a_character_that_the_encoding_lacks_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes("é\n".encode("latin-1"))
     async with hands_in(tmp_path) as hands:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planlog.features.files.changing import Draft, Old, details, drafted, existing, located, perform, propose
-from planlog.features.files.content import encode, encoding_name
+from planlog.features.files.content import Content, encode
 from planlog.features.files.diff import Diff
 from planlog.features.files.paths import covers
 from planlog.features.files.seen import Seen
@@ -34,28 +35,34 @@ def draft(params: Write, root: Path, seen: Seen) -> Draft:
     old = existing(root, place, seen)
     if old is not None and place not in seen:
         raise ToolFailure(f"{quoted(place)} exists; read it first, so that nothing in it is lost unseen")
-    after, notice = _encoded(params.content, old)
+    new = _as_it_was(params.content, old)
     lines = params.content.count("\n") + (not params.content.endswith("\n") and params.content != "")
     counted = f"{lines} line{'' if lines == 1 else 's'}"
 
     def words(diff: Diff) -> str:
         if old is None:
             return f"Created {plain(place)}: {counted}."
-        if old.data == after:
+        if not diff.text:
             return f"{plain(place)} has this content already; nothing was written."
-        return f"Wrote {plain(place)}: {counted}, +{diff.added} -{diff.removed}.{notice}"
+        return f"Wrote {plain(place)}: {counted}, +{diff.added} -{diff.removed}."
 
-    return drafted(place, old, after, words)
+    return drafted(place, old, new, words)
 
 
-def _encoded(text: str, old: Old | None) -> tuple[bytes, str]:
-    """The bytes, in the encoding and with the line ends of what stands there, and what is to be said of that."""
+def _as_it_was(text: str, old: Old | None) -> Content:
+    """The text with line ends, mark and encoding of what stands there; in UTF-8 where that encoding lacks something."""
     if old is None or old.content is None:
-        return text.encode(), ""
+        return Content(text)
+    if old.content.bom:
+        text = text.removeprefix("\ufeff")
+    if old.content.newline == "\r\n":
+        text = text.replace("\r\n", "\n")
+    new = replace(old.content, text=text)
     try:
-        return encode(old.content, text), ""
+        encode(new, text)
     except ToolFailure:
-        return text.encode(), f" It was {encoding_name(old.content.encoding)} and is UTF-8 now."
+        return replace(new, encoding="utf-8", bom=b"")
+    return new
 
 
 async def _execute(params: Write, execution: Execution) -> Draft:
