@@ -17,11 +17,12 @@ from planlog.agent.desk import Desk
 from planlog.agent.facts import call_fact, refused_call, result_fact
 from planlog.agent.ledger import Ledger
 from planlog.agent.live import LiveProgress
-from planlog.agent.rules import GRANTED, Verdict, verdict
+from planlog.agent.rules import GRANTED, Verdict, named, verdict
 from planlog.agent.tasks import task_group
 from planlog.tools.call import propose, run_call
 from planlog.tools.outcome import Outcome, denied
 from planlog.tools.schema import Violations, check_arguments
+from planlog.tools.thread import Stopped, in_thread
 from planlog.tools.tool import Execution, Proposal
 
 POOL = 10
@@ -46,35 +47,42 @@ class Calls:
         waiting = deque(self._calls)
         async with task_group() as tasks:
             while waiting:
-                room = POOL - self._running
                 granted = await self._desk.session.view(GRANTED)
-                heads = islice(waiting, max(room, 1))
-                batch = startable([self._kind(call, granted) for call in heads], self._running, room)
+                kinds = [await self._kind(call, granted) for call in islice(waiting, POOL)]
+                # From here to the wait nothing may be awaited: a call that ends meanwhile would be waited for.
+                batch = startable(kinds, self._running, POOL - self._running)
                 if batch:
                     await self._start([waiting.popleft() for _ in range(batch)], granted, tasks)
                 else:
                     await self._done.wait()
 
-    def _kind(self, call: Call, granted: tuple[str, ...]) -> tuple[bool, bool]:
+    async def _kind(self, call: Call, granted: tuple[str, ...]) -> tuple[bool, bool]:
         tool = self._desk.tools.get(call.name)
-        return tool is None or tool.concurrency_safe, self._verdict(call, granted) != "run"
+        return tool is None or tool.concurrency_safe, await self._verdict(call, granted) != "run"
 
-    def _verdict(self, call: Call, granted: tuple[str, ...]) -> Verdict:
+    async def _verdict(self, call: Call, granted: tuple[str, ...]) -> Verdict:
         """Worked out once: the arguments may be long."""
         if (call.id, granted) not in self._judged:
-            self._judged[call.id, granted] = self._judge(call, granted)
+            self._judged[call.id, granted] = await self._judge(call, granted)
         return self._judged[call.id, granted]
 
-    def _judge(self, call: Call, granted: tuple[str, ...]) -> Verdict:
+    async def _judge(self, call: Call, granted: tuple[str, ...]) -> Verdict:
         desk, tool = self._desk, self._desk.tools.get(call.name)
         params = check_arguments(tool.params, call.arguments) if tool else None
         # Nobody is asked about a call that cannot run: the registry says what is wrong with it.
         if tool is None or isinstance(params, Violations):
             return "run"
-        return verdict(tool, params, desk.cwd, desk.policy, desk.rules, granted)
+
+        def judged(stopped: Stopped) -> Verdict:
+            return verdict(tool, params, desk.cwd, desk.policy, desk.rules, granted)
+
+        rules = (*desk.rules.allow, *desk.rules.deny, *granted)
+        looks = tool.covered is not None and any(named(rule) == tool.name for rule in rules)
+        # What a pattern covers may be a question to a disk, or a long text.
+        return await in_thread(judged) if looks else judged(lambda: False)
 
     async def _start(self, calls: Sequence[Call], granted: tuple[str, ...], tasks: TaskGroup) -> None:
-        safe, gated = self._kind(calls[0], granted)
+        safe, gated = await self._kind(calls[0], granted)
         if not gated:
             seqs = await self._log(calls)
         elif (seqs := await self._approved(calls[0], granted)) is None:
@@ -88,7 +96,7 @@ class Calls:
 
     async def _approved(self, call: Call, granted: tuple[str, ...]) -> list[int] | None:
         """Logs a call that may run; one that may not gets its result and None is returned."""
-        judged = self._verdict(call, granted)
+        judged = await self._verdict(call, granted)
         if judged != "ask":
             self._refuse(call, denied(judged))
             return None
@@ -96,7 +104,7 @@ class Calls:
         if isinstance(proposal, Outcome):
             self._refuse(call, proposal)
             return None
-        if proposal.rule and self._judge(call, (proposal.rule,)) != "run":
+        if proposal.rule and await self._judge(call, (proposal.rule,)) != "run":
             # A rule that would not have spared this question must not be offered with it.
             proposal = Proposal(proposal.preview)
         decision = await ask(self._desk.session, self._ledger, call, proposal)

@@ -275,3 +275,20 @@ async def test_calls_with_long_arguments_are_judged_once_each(house: House) -> N
         model = Script([calls(*(call("many", text=text) for text in texts)), {"text": "Done."}])
         assert await process.run(session, model) == Completed()
     assert sorted(judged) == sorted(texts)
+
+
+async def test_calls_that_end_while_others_are_judged_are_not_waited_for(house: House) -> None:
+    process = house.process()
+
+    def covered(pattern: str, params: Say, folder: Path) -> Coverage:
+        return "none"
+
+    async def execute(params: Say, execution: Execution) -> str:
+        return ""
+
+    with process.tools.add(Tool("many", "", Say, execute, str, concurrency_safe=True, covered=covered)):
+        rules = Rules(deny=("many x",))
+        process.agent = Agent(process.tools, process.live, max_steps=9, policy="ask", clock=lambda: 0, rules=rules)
+        session = await begun(process)
+        model = Script([calls(*(call("many", text=str(number)) for number in range(25))), {"text": "Done."}])
+        assert await process.run(session, model) == Completed()

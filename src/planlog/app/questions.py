@@ -33,8 +33,6 @@ class Allowed(msgspec.Struct, frozen=True):
 
     def covers(self, tool: Tool[Any, Any], arguments: str) -> bool:
         """Whether one of the rules is about all of the call."""
-        if not self.rules:
-            return False
         params = check_arguments(tool.params, arguments)
         return not isinstance(params, Violations) and allowed(tool, params, self.folder, self.rules)
 
@@ -126,7 +124,7 @@ class Questions:
         if not self._agent.runs(self._session):
             return None
         call, tool = self._calls.get(asked.call_id or ""), self._tools.get(asked.tool_name)
-        if call and tool and self._asker.allowed.covers(tool, call.arguments):
+        if call and tool and await self._is_allowed(tool, call.arguments):
             return "yes"
         if not self._asker.can_ask:
             self._console.note(refusal(asked))
@@ -142,6 +140,10 @@ class Questions:
         async with self._one_at_a_time:
             self._shown = asked.id
             return await answered(self._asker, lines, asked.rule)
+
+    async def _is_allowed(self, tool: Tool[Any, Any], arguments: str) -> bool:
+        rules = self._asker.allowed
+        return bool(rules.rules) and await in_thread(lambda _: rules.covers(tool, arguments))
 
 
 async def answered(asker: Asker, lines: list[Line], rule: str | None) -> Answer:
