@@ -1,6 +1,5 @@
 """Writes a file of the workspace so that nobody ever finds half of it."""
 
-import errno
 import os
 import stat
 from collections.abc import Callable, Generator, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from planlog.tools.tool import ToolFailure
 from planlog.tools.workspace.mounts import Mount, mount_of
 from planlog.tools.workspace.opening import open_regular
+from planlog.tools.workspace.temporary import Temporary, temporary_file
 from planlog.tools.workspace.walking import open_folder, open_root, parts_of, step_into
 from planlog.tools.workspace.wording import failed, moved, quoted
 
@@ -115,35 +115,25 @@ def _holds(descriptor: int, before: bytes) -> bool:
 @contextmanager
 def _written(
     folder: int, place: str, data: bytes, old: os.stat_result | None, stopped: Callable[[], bool]
-) -> Generator[str]:
-    """The name of a file beside the one to be replaced, with `data` on the disk; it is gone when the block ends."""
-    name = f".planlog-{os.urandom(8).hex()}.tmp"
-    creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        # The folder and the umask decide the mode of a new file; what replaces another is nobody's until it is whole.
-        descriptor = os.open(name, creating, 0o666 if old is None else 0o600, dir_fd=folder)
-    except FileNotFoundError as error:  # the folder itself is gone
-        raise moved(place) from error
-    except OSError as error:
-        raise failed(place, error) from error
-    try:
+) -> Generator[Temporary]:
+    """A file in the folder of the one to be replaced, with `data` on the disk."""
+    with ExitStack() as closing:
         try:
+            # Folder and umask decide the mode of a new file; what replaces another is nobody's until it is whole.
+            temporary = closing.enter_context(temporary_file(folder, 0o666 if old is None else 0o600))
             rest = memoryview(data)
             while rest:
                 if stopped():
                     raise _stopped(place)
-                rest = rest[os.write(descriptor, rest[:PIECE]) :]
+                rest = rest[os.write(temporary.descriptor, rest[:PIECE]) :]
             if old is not None:
-                _keep_owner_and_mode(descriptor, old)
-            os.fsync(descriptor)
+                _keep_owner_and_mode(temporary.descriptor, old)
+            os.fsync(temporary.descriptor)
+        except FileNotFoundError as error:  # the folder itself is gone
+            raise moved(place) from error
         except OSError as error:
             raise failed(place, error) from error
-        finally:
-            os.close(descriptor)
-        yield name
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
+        yield temporary
 
 
 def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
@@ -157,31 +147,17 @@ def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
     os.fchmod(descriptor, mode)
 
 
-def _give_name(folder: int, temporary: str, name: str, place: str, *, is_new: bool) -> None:
+def _give_name(folder: int, temporary: Temporary, name: str, place: str, *, is_new: bool) -> None:
     try:
         if is_new:
-            _name_new(folder, temporary, name)
+            temporary.take(name)
         else:
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            temporary.replace(name)
     except FileExistsError as error:
         raise moved(place) from error
     except OSError as error:
         raise failed(place, error) from error
     _sync_folder(folder)
-
-
-def _name_new(folder: int, temporary: str, name: str) -> None:
-    """A second name fails where a file stands; the first one goes with the block that made it."""
-    try:
-        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS):
-            raise
-        # A file system without hard links, such as FAT: what remains is to look first.
-        with suppress(FileNotFoundError):
-            os.stat(name, dir_fd=folder, follow_symlinks=False)
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _sync_folder(folder: int) -> None:

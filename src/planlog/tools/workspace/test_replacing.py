@@ -14,6 +14,13 @@ from planlog.tools.workspace import confine, replace_file
 from planlog.tools.workspace.conftest import SECRET, failure_of, raced, swapped
 
 
+@pytest.fixture(params=["nameless", "named"], autouse=True)
+def _meantime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test twice: as the system has it, and as on one where nothing can be written without a name."""
+    if request.param == "named":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+
 def go_on() -> bool:
     return False
 
