@@ -10,6 +10,7 @@ from itertools import islice
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec.structs import replace
 
 from planlog.agent.answer import Call
 from planlog.agent.approval import ask
@@ -40,6 +41,7 @@ class Calls:
         self._running = 0
         self._done = anyio.Event()
         self._judged: dict[tuple[str, tuple[str, ...]], Verdict] = {}
+        self._approvals: dict[str, Proposal] = {}
         self.outcomes: dict[str, Outcome] = {}
 
     async def run(self) -> None:
@@ -106,10 +108,11 @@ class Calls:
             return None
         if proposal.rule and await self._judge(call, (proposal.rule,)) != "run":
             # A rule that would not have spared this question must not be offered with it.
-            proposal = Proposal(proposal.preview)
+            proposal = replace(proposal, rule="")
         decision = await ask(self._desk.session, self._ledger, call, proposal)
         self._ledger.add(decision.fact)
         if decision.allowed:
+            self._approvals[call.id] = proposal
             return await self._log([call], decision.claims)
         self._refuse(call, denied("it was not approved"))
         await self._ledger.commit(claims=decision.claims)
@@ -130,7 +133,7 @@ class Calls:
         def hear(text: str) -> None:
             desk.live.say(desk.session.id, LiveProgress(call.id, text))
 
-        return Execution(call.id, desk.session, desk.cwd, hear)
+        return Execution(call.id, desk.session, desk.cwd, hear, self._approvals.get(call.id))
 
     async def _perform(self, call: Call, seq: int) -> None:
         outcome = await run_call(self._desk.tools, call.name, call.arguments, self._execution(call))

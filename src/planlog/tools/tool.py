@@ -43,11 +43,13 @@ class Proposal(msgspec.Struct, frozen=True):
 
     `preview` is a text that says all of it, such as a unified diff; empty where the arguments say it already. `rule`
     is what a person may allow together with this call for the rest of the session, as a rule is written; empty where
-    nothing sensible can be offered.
+    nothing sensible can be offered. `about` is for the tool alone: by it a call can tell, when it runs, whether what
+    was approved is still what it would do.
     """
 
     preview: str = ""
     rule: str = ""
+    about: str = ""
 
 
 Coverage = Literal["all", "some", "none"]
@@ -63,13 +65,14 @@ class Execution:
     """What a running tool may use.
 
     `session` is the calling agent's own, None when no agent calls. `progress` takes live output for the faces; it is
-    shown and never stored.
+    shown and never stored. `approved` is what a person said yes to, None where nobody was asked.
     """
 
     call_id: str
     session: "Session | None"
     cwd: Path
     progress: Callable[[str], None] = _unheard
+    approved: Proposal | None = None
 
 
 class ToolFailure(Exception):

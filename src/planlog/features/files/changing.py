@@ -93,20 +93,28 @@ async def propose(name: str, drafting: Drafting, execution: Execution) -> Propos
     draft = await in_thread(lambda stopped: drafting(execution.cwd, seen))
     rule = name if coverage("", draft.place) == "all" else ""
     notice = f"\\ {draft.notice}\n" if draft.notice else ""
-    return Proposal(f"{draft.diff.text}{notice}" or f"nothing in {plain(draft.place)} changes", rule)
+    preview = f"{draft.diff.text}{notice}" or f"nothing in {plain(draft.place)} changes"
+    return Proposal(preview, rule, _about(draft))
 
 
 async def perform(drafting: Drafting, execution: Execution) -> Draft:
-    """Works the change out and writes it, if nobody has changed the file meanwhile."""
+    """Works the change out and writes it, if nobody has changed the file meanwhile, not even since it was approved."""
     seen = await _seen(execution)
 
     def work(stopped: Stopped) -> Draft:
         draft = drafting(execution.cwd, seen)
+        if execution.approved and execution.approved.about != _about(draft):
+            raise ToolFailure(f"{quoted(draft.place)} has changed since this was approved; read it again")
         if draft.before != draft.after:
             replace_file(execution.cwd, draft.place, draft.after, before=draft.before, stopped=stopped)
         return draft
 
     return await in_thread(work)
+
+
+def _about(draft: Draft) -> str:
+    """The file, and what it held."""
+    return f"{draft.place}\n{'' if draft.before is None else stamp(draft.before)}"
 
 
 async def _seen(execution: Execution) -> Seen:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ class Hands:
         self._session = session
         self._execution = Execution("c1", session, root)
 
-    async def call(self, name: str, **arguments: Any) -> Outcome:
-        outcome = await run_call(self._tools, name, msgspec.json.encode(arguments).decode(), self._execution)
+    async def call(self, name: str, approved: Proposal | None = None, /, **arguments: Any) -> Outcome:
+        execution = replace(self._execution, approved=approved)
+        outcome = await run_call(self._tools, name, msgspec.json.encode(arguments).decode(), execution)
         async with self._session.lease():
             await self._session.append(result_fact("c1", outcome, 1, 1, cites=[]))
         return outcome
@@ -313,13 +315,34 @@ async def test_a_question_shows_the_diff_and_offers_all_changes_but_those_inside
     (tmp_path / ".git").mkdir()
     async with hands_in(tmp_path) as hands:
         proposal = await hands.proposes("edit", path="a", old_string="one", new_string="1")
-        assert proposal == Proposal("--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n", "edit")
+        assert isinstance(proposal, Proposal)
+        assert (proposal.preview, proposal.rule) == ("--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n", "edit")
         proposal = await hands.proposes("write", path=".git/config", content="x")
         assert isinstance(proposal, Proposal)
         assert proposal.rule == ""
         refused = await hands.proposes("edit", path="a", old_string="two", new_string="2")
         assert isinstance(refused, Outcome)
     assert (tmp_path / "a").read_text() == "one\n"
+
+
+@pytest.mark.parametrize("tool", ["edit", "write"])
+async def test_a_file_that_changed_between_a_question_and_its_answer_is_not_touched(tmp_path: Path, tool: str) -> None:
+    arguments = {"old_string": "one", "new_string": "1"} if tool == "edit" else {"content": "1\n"}
+    if tool == "edit":
+        (tmp_path / "a").write_text("one\n")
+    async with hands_in(tmp_path) as hands:
+        proposal = await hands.proposes(tool, path="a", **arguments)
+        assert isinstance(proposal, Proposal)
+        (tmp_path / "other").write_text("one\nand more\n")
+        (tmp_path / "other").rename(tmp_path / "a")
+        outcome = await hands.call(tool, proposal, path="a", **arguments)
+    assert outcome.is_error
+    assert (tmp_path / "a").read_text() == "one\nand more\n"
+    async with hands_in(tmp_path) as hands:
+        await hands.call("read", path="a")
+        proposal = await hands.proposes(tool, path="a", **arguments)
+        assert isinstance(proposal, Proposal)
+        assert not (await hands.call(tool, proposal, path="a", **arguments)).is_error
 
 
 # When the disk or the person says no
