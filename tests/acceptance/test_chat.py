@@ -448,6 +448,8 @@ def test_a_chat_that_was_stopped_goes_on_with_a_terminal_that_others_have_used(h
 
 # Questions
 
+ALLOW = "Allow it? [y]es, [n]o, [a]lways just this in this session: "
+
 
 @pytest.mark.parametrize(("answer", "runs"), [("y", True), ("yes", True), ("n", False), ("", False)])
 def test_a_question_is_answered_while_a_text_is_half_typed(house: House, answer: str, runs: bool) -> None:
@@ -456,10 +458,10 @@ def test_a_question_is_answered_while_a_text_is_half_typed(house: House, answer:
     terminal.type("begin" + ENTER)
     terminal.expect("> begin\r\n")
     terminal.type("half a")
-    terminal.expect("bash wants to run:", "command: touch done")
-    terminal.sees("Allow it? [y/N]")
+    terminal.expect("bash wants to run:", "touch done")
+    terminal.sees(ALLOW.rstrip())
     terminal.type(answer + ENTER)
-    terminal.expect(f"Allow it? [y/N] {answer}", "End.")
+    terminal.expect(f"{ALLOW}{answer}", "End.")
     terminal.sees(READY)
     terminal.type(" thought" + ENTER)
     terminal.expect("Next.")
@@ -473,7 +475,7 @@ def test_a_question_is_answered_while_a_text_is_half_typed(house: House, answer:
 def test_whoever_types_on_when_a_question_comes_allows_nothing_and_loses_nothing(house: House) -> None:
     terminal = chat(house, bash("touch done"), {"text": "End."}, {"text": "Next."})
     terminal.type("begin" + ENTER)
-    terminal.sees("Allow it? [y/N]")
+    terminal.sees(ALLOW.rstrip())
     terminal.type("yes, and then" + ENTER)
     terminal.expect("End.")
     terminal.sees(READY)
@@ -490,10 +492,12 @@ def test_a_yes_counts_only_below_the_last_line_of_what_would_run(house: House) -
     lines = "\n".join(f": line {number}." for number in range(70))
     terminal = chat(house, bash(f"{lines}\ntouch done"), {"text": "End."})
     terminal.type("begin" + ENTER)
-    terminal.expect("line 58.")
+    terminal.expect("line 18.")
     terminal.sees("more lines; return shows them")
-    assert "line 59." not in terminal.screen
-    terminal.type("y" + ENTER)
+    assert "line 19." not in terminal.screen
+    for left in (52, 32, 12):
+        terminal.sees(f"{left} more lines")
+        terminal.type("y" + ENTER)
     terminal.expect("touch done")
     terminal.sees("Allow it? [y/N]")
     terminal.type(ENTER)
@@ -507,7 +511,7 @@ def test_a_yes_counts_only_below_the_last_line_of_what_would_run(house: House) -
 def test_ctrl_c_at_a_question_ends_the_turn_and_the_line_is_back(house: House) -> None:
     terminal = chat(house, bash("touch done"), {"text": "Next."})
     terminal.type("begin" + ENTER)
-    terminal.sees("Allow it? [y/N]")
+    terminal.sees(ALLOW.rstrip())
     terminal.type("y" + CTRL_C)
     terminal.expect("stopped by its user")
     terminal.sees(READY)
@@ -523,7 +527,7 @@ def test_ctrl_c_at_a_question_ends_the_turn_and_the_line_is_back(house: House) -
 def test_what_is_typed_at_a_question_that_nobody_answers_is_not_lost(house: House) -> None:
     terminal = chat(house, bash("touch done"), {"text": "Next."})
     terminal.type("begin" + ENTER)
-    terminal.sees("Allow it? [y/N]")
+    terminal.sees(ALLOW.rstrip())
     terminal.type("do it otherwise" + CTRL_C)
     terminal.expect("stopped by its user")
     terminal.sees("> do it otherwise", READY)
@@ -697,7 +701,7 @@ def test_a_dumb_terminal_is_talked_to_by_lines(house: House) -> None:
     terminal = Terminal(house, "chat", "-m", house.script(bash("touch done"), {"text": "Done."}), TERM="dumb")
     terminal.expect("> ")
     terminal.type("do it\n")
-    terminal.expect("command: touch done", "Allow it? [y/N] ")
+    terminal.expect("touch done", ALLOW)
     terminal.type("y\n")
     terminal.expect("Done.\r\n", "> ")
     terminal.type(CTRL_C)
