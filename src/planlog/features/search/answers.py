@@ -21,6 +21,10 @@ BEFORE = 100
 """How many of them are before the match, where there are more than fit."""
 
 
+STDIN = "<stdin>"
+"""What engines call the one file that was named."""
+
+
 class Found(msgspec.Struct, frozen=True):
     """A line: a match or one around it. `number` 0: its number is not known, for it is too long to be read."""
 
@@ -59,30 +63,33 @@ _PATH = re.compile(rb'"path":(\{"(?:text|bytes)":"(?:\\.|[^"\\])*"\})')
 
 
 class Names:
-    """Paths that end in NUL, those that `wanted` means."""
+    """Paths that end in NUL, those that `wanted` means. `counts` says that a number and a line feed follow each."""
 
-    def __init__(self, wanted: Callable[[str], bool]) -> None:
+    def __init__(self, wanted: Callable[[str], bool], *, counts: bool = False) -> None:
         self.paths: list[str] = []
         self._wanted = wanted
-        self._rest = b""
+        self._counts = counts
+        self._rest = b"\n" if counts else b""
 
     def take(self, data: bytes) -> bool:
         """Takes the next piece; whether more is wanted."""
         *whole, self._rest = (self._rest + data).split(b"\0")
+        if self._counts:
+            whole = [name.partition(b"\n")[2] for name in whole]
         self.paths += filter(self._wanted, (os.fsdecode(name).removeprefix("./") for name in whole))
         return len(self.paths) <= MOST_NAMES
 
 
 class Lines:
-    """Messages of ripgrep, those about files that `wanted` means.
+    """Messages of ripgrep, those about files that `wanted` means and that have no NUL.
 
-    `unfinished` are files with matches that turned out to be binary further on.
+    Whether a match before the NUL is told of is a matter of how much was read at once, so it does not count. A file
+    that was named is searched whatever is in it.
     """
 
     def __init__(self, wanted: Callable[[str], bool]) -> None:
         self.found: list[Found] = []
         self.matches = 0
-        self.unfinished: list[str] = []
         self._wanted = wanted
         self._rest: list[bytes] = []
         self._length = 0
@@ -115,8 +122,8 @@ class Lines:
         message = _decoder.decode(line)
         path = _path(message.data.path)
         if message.type == "end":
-            if message.data.binary_offset is not None and self._wanted(path):
-                self.unfinished.append(path)
+            if message.data.binary_offset is not None and path != STDIN:
+                self._drop(path)
             return
         starts = message.data.submatches
         text = cut(_bytes(message.data.lines), starts[0].start if starts else 0)
@@ -127,6 +134,12 @@ class Lines:
             self.found.append(found)
             self.matches += found.is_match
             self._room -= len(found.text) + len(found.path)
+
+    def _drop(self, path: str) -> None:
+        while self.found and self.found[-1].path == path:
+            last = self.found.pop()
+            self.matches -= last.is_match
+            self._room += len(last.text) + len(path)
 
     def _too_long(self, line: bytes) -> Found:
         path = _PATH.search(line[: 1 << 16])

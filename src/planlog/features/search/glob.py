@@ -34,24 +34,23 @@ class Globbed(Struct, frozen=True):
 
     searched: Searched
     paths: tuple[str, ...]
-    seconds: float = SECONDS
 
 
 async def _execute(params: Glob, execution: Execution) -> Globbed:
     return await in_thread(lambda stopped: glob(params, execution.cwd, stopped))
 
 
-def glob(params: Glob, root: Path, stopped: Stopped, **how: Any) -> Globbed:
-    """Carries out a call; blocks. `how` is passed on to `search`."""
+def glob(params: Glob, root: Path, stopped: Stopped, seconds: float = SECONDS) -> Globbed:
+    """Carries out a call; blocks."""
     if not params.pattern:
         raise ToolFailure("the pattern is empty; ** lists all files")
     if len(params.pattern) > LONGEST:
         raise ToolFailure(f"the pattern has {len(params.pattern)} characters; at most {LONGEST} are possible")
     names = Names(wanted(params.pattern))
     path = "." if params.path is None else params.path
-    searched = search(root, path, Request(glob=params.pattern), names.take, stopped, **how)
+    searched = search(root, path, Request(glob=params.pattern), names.take, stopped, seconds)
     below = "" if searched.place == "." else f"{searched.place}/"
-    return Globbed(searched, tuple(sorted(f"{below}{name}" for name in names.paths)), how.get("seconds", SECONDS))
+    return Globbed(searched, tuple(sorted(f"{below}{name}" for name in names.paths)))
 
 
 def render(globbed: Globbed) -> str:
@@ -67,7 +66,7 @@ def _notices(globbed: Globbed, more: int) -> list[str]:
         case "enough":
             notices.append(f"[more than {MOST_NAMES} files; {narrow}]")
         case "time":
-            notices.append(f"[stopped after {globbed.seconds:g} s, so there may be more; {narrow}]")
+            notices.append(f"[stopped after {globbed.searched.seconds:g} s, so there may be more; {narrow}]")
         case "" if more:
             notices.append(f"[{counted(more, 'more file')}; {narrow}]")
         case "" if not globbed.paths:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from planlog.features.search.answers import MOST_LINES, MOST_NAMES, Found, Lines, Names
+from planlog.features.search.answers import MOST_LINES, MOST_NAMES, STDIN, Found, Lines, Names
 from planlog.features.search.covering import covers
 from planlog.features.search.request import Request, tolerant
 from planlog.features.search.searching import SECONDS, Searched, Stopped, search, wanted
@@ -20,8 +20,8 @@ LONGEST = 10_000
 MOST_CONTEXT = 20
 
 DESCRIPTION = (
-    "Searches files of the working folder for lines that match a regular expression (no look-around, no "
-    "back-references). Skips .git, binary files and what .gitignore names. Prints path:line:text."
+    "Finds lines that match a regular expression (no look-around, no back-references) in files of the working folder, "
+    "as path:line:text. Skips .git, binary files and what .gitignore names."
 )
 
 
@@ -30,9 +30,9 @@ class Grep(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     pattern: str
     path: str | None = None
-    glob: Annotated[str | None, Meta(description="Only these files: *.py, src/**/*.{js,ts}")] = None
+    glob: Annotated[str | None, Meta(description="Which files: src/**/*.{js,ts}")] = None
     ignore_case: bool = False
-    context: Annotated[int, Meta(description="Lines around each match.")] = 0
+    context: int = 0
     files_only: bool = False
 
 
@@ -42,9 +42,7 @@ class Grepped(Struct, frozen=True):
     searched: Searched
     lines: tuple[Found, ...] = ()
     paths: tuple[str, ...] = ()
-    unfinished: tuple[str, ...] = ()
     context: int = 0
-    seconds: float = SECONDS
 
     @property
     def matches(self) -> int:
@@ -61,8 +59,8 @@ async def _execute(params: Grep, execution: Execution) -> Grepped:
     return await in_thread(lambda stopped: grep(params, execution.cwd, stopped))
 
 
-def grep(params: Grep, root: Path, stopped: Stopped, **how: Any) -> Grepped:
-    """Carries out a call; blocks. `how` is passed on to `search`."""
+def grep(params: Grep, root: Path, stopped: Stopped, seconds: float = SECONDS) -> Grepped:
+    """Carries out a call; blocks."""
     _check(params)
     request = Request(
         pattern=tolerant(params.pattern),
@@ -73,20 +71,15 @@ def grep(params: Grep, root: Path, stopped: Stopped, **how: Any) -> Grepped:
     )
     keep = wanted(request.glob)
     path = "." if params.path is None else params.path
-    seconds = how.get("seconds", SECONDS)
     if params.files_only:
-        names = Names(lambda name: name == "<stdin>" or keep(name))
-        searched = search(root, path, request, names.take, stopped, **how)
-        return Grepped(
-            searched, paths=tuple(sorted(_at(searched.place, name) for name in names.paths)), seconds=seconds
-        )
-    lines = Lines(lambda name: name == "<stdin>" or keep(name))
-    searched = search(root, path, request, lines.take, stopped, **how)
+        names = Names(lambda name: name == STDIN or keep(name), counts=True)
+        searched = search(root, path, request, names.take, stopped, seconds)
+        return Grepped(searched, paths=tuple(sorted(_at(searched.place, name) for name in names.paths)))
+    lines = Lines(lambda name: name == STDIN or keep(name))
+    searched = search(root, path, request, lines.take, stopped, seconds)
     found = [Found(_at(searched.place, one.path), one.number, one.text, one.is_match) for one in lines.found]
     found.sort(key=lambda one: (one.path, one.number))
-    # A file that was named is searched to its end, whatever is in it.
-    unfinished = sorted(_at(searched.place, name) for name in lines.unfinished if name != "<stdin>")
-    return Grepped(searched, tuple(found), (), tuple(unfinished), params.context, seconds)
+    return Grepped(searched, tuple(found), (), params.context)
 
 
 def _check(params: Grep) -> None:
@@ -101,7 +94,7 @@ def _check(params: Grep) -> None:
 
 
 def _at(place: str, name: str) -> str:
-    if name == "<stdin>":
+    if name == STDIN:
         return place
     return name if place == "." else f"{place}/{name}"
 
@@ -126,14 +119,11 @@ def _notices(grepped: Grepped, shown: int, count: int) -> list[str]:
             most = f"{MOST_NAMES} files" if grepped.paths else f"{MOST_LINES} matching lines"
             notices.append(f"[more than {most}; {narrow}]")
         case "time":
-            notices.append(f"[stopped after {grepped.seconds:g} s, so there may be more; {narrow}]")
+            notices.append(f"[stopped after {grepped.searched.seconds:g} s, so there may be more; {narrow}]")
         case "" if shown < count:
             notices.append(f"[{counted(count - shown, f'more {noun}')} in {counted(grepped.files, 'file')}; {narrow}]")
         case "" if not count:
             notices.append("[no matches]")
-    if grepped.unfinished:
-        more = f" and {counted(len(grepped.unfinished) - 1, 'more file')}" if grepped.unfinished[1:] else ""
-        notices.append(f"[{named(grepped.unfinished[0])}{more}: binary, searched up to the first NUL]")
     if grepped.searched.unread:
         notices.append("[some files or folders could not be read]")
     return notices

@@ -1,7 +1,7 @@
 """What an engine is asked for; both engines give the same answer in the same format.
 
-Names come as `path NUL`, lines as ripgrep's JSON messages: the format that is unambiguous for every name and every
-content, and says where in a line a match is.
+Names come as `path NUL`, where there has to be a match as `path NUL count LF`; lines come as ripgrep's JSON messages:
+the format that is unambiguous for every name and every content, and says where in a line a match is.
 """
 
 import re

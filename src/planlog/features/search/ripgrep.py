@@ -33,7 +33,10 @@ def command(rg: str, request: Request) -> list[str]:
     if request.pattern is None:
         return [*line, "--files", "--null", "--", "./"]
     line += ["--ignore-case"] if request.ignore_case else ["--case-sensitive"]
-    line += ["--files-with-matches", "--null"] if request.only_names else ["--json", f"--context={request.context}"]
+    # Counted and not only found, so that each file is read to its end and a binary one is known as such.
+    line += (
+        ["--count", "--with-filename", "--null"] if request.only_names else ["--json", f"--context={request.context}"]
+    )
     return [*line, "--crlf", f"--regexp={request.pattern}", "--", "-" if request.in_file else "./"]
 
 

@@ -34,11 +34,16 @@ Stopped = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """How a search ended. `place` is where; `cut` why it was stopped; `unread` that something could not be read."""
+    """How a search ended.
+
+    `place` is where; `cut` why it was stopped, after `seconds` at the latest; `unread`, that some of it could not be
+    read.
+    """
 
     place: str
     cut: Cut
     unread: bool
+    seconds: float
 
 
 def wanted(glob: str) -> Callable[[str], bool]:
@@ -55,19 +60,17 @@ def search(
     request: Request,
     take: Take,
     stopped: Stopped,
-    *,
     seconds: float = SECONDS,
-    find: Callable[[Path], str | None] = find_ripgrep,
 ) -> Searched:
     """Searches the folder or the file `path` of the workspace `root`, and gives `take` what the engine answers."""
     place = confine(root, path)
     with _entered(root, place, for_names=request.pattern is None) as (folder, given):
         asked = replace(request, in_file=given != subprocess.DEVNULL, left_out=mounted_below(_real(root, place)))
-        rg = find(root)
+        rg = find_ripgrep(root)
         line = command(rg, asked) if rg else [*_python(), json.dumps(asdict(asked)), str(HOUSE)]
         ended = run(line, folder=folder, given=given, seconds=seconds, stopped=stopped, take=take)
     if ended.cut or ended.status in (0, 1) or (ended.status == 2 and not ended.complaint.strip()):
-        return Searched(place, ended.cut, ended.status == 2)
+        return Searched(place, ended.cut, ended.status == 2, seconds)
     raise ToolFailure(_reason(ended.status, ended.complaint))
 
 

@@ -102,9 +102,9 @@ class _Engine:
         number, after, found = 0, 0, False
         for chunk in _chunks(descriptor, stops_at_nul=stops_at_nul):
             if chunk is None:
-                if found:
+                if found and not self._only_names:
                     _send("end", {"path": _path(path), "binary_offset": 0})
-                break
+                return False
             if self._quick and not after and not self.pattern.search(chunk.replace("\r\n", "\n")):
                 count = chunk.count("\n") + (not chunk.endswith("\n"))
                 if self._context:
@@ -115,24 +115,27 @@ class _Engine:
             for line in chunk.removesuffix("\n").split("\n"):
                 number += 1
                 if match := self.pattern.search(line.removesuffix("\r")):
+                    found = True
                     if self._only_names:
-                        self.write_name(path)
-                        return True
+                        continue
                     for earlier in before:
                         _write("context", path, *earlier, None)
                     before.clear()
                     _write("match", path, number, line, match)
-                    found, after = True, self._context
+                    after = self._context
                 elif after:
                     _write("context", path, number, line, None)
                     after -= 1
                 else:
                     before.append((number, line))
+        if found and self._only_names:
+            self.write_name(path, b"1\n")
         return found
 
-    def write_name(self, path: str) -> None:
+    def write_name(self, path: str, count: bytes = b"") -> None:
         """Writes a path as an answer of its own."""
-        sys.stdout.buffer.write(b"./" + os.fsencode(path) + b"\0")
+        name = path if path == "<stdin>" else f"./{path}"
+        sys.stdout.buffer.write(os.fsencode(name) + b"\0" + count)
 
 
 def _chunks(descriptor: int, *, stops_at_nul: bool) -> Iterator[str | None]:
