@@ -1,6 +1,6 @@
 """What the features that are mounted now can draw on the plain terminal."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ class StdioRenders:
         self._events: dict[str, Callable[[Event], list[Line]]] = {}
         self._views: dict[str, Callable[[Any], list[Line]]] = {}
         self._rows: dict[str, Callable[[Call], Row]] = {}
+        self._totals: list[Callable[[Sequence[Call]], str]] = []
 
     @contextmanager
     def add(self, renders: Renders) -> Generator[None]:
@@ -31,9 +32,13 @@ class StdioRenders:
                     raise ConfigError(f'two plugins draw "{name}" on stdio')
         for known, more in pairs:
             known.update(more)
+        totals = [renders.totals] if renders.totals else []
+        self._totals += totals
         try:
             yield
         finally:
+            for counting in totals:
+                self._totals.remove(counting)
             for known, more in pairs:
                 for name in more:
                     del known[name]
@@ -52,3 +57,7 @@ class StdioRenders:
         """The row for a call, None where no feature draws it."""
         draw = self._rows.get(call.name)
         return draw(call) if draw else None
+
+    def totals(self, calls: Sequence[Call]) -> list[str]:
+        """What the features count of a turn's calls, each in a few words."""
+        return [said for counting in self._totals if (said := counting(calls))]

@@ -23,6 +23,7 @@ from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import said
 from planlog.faces.stdio.painting import lay_out, shorten
 from planlog.faces.stdio.registry import StdioRenders
+from planlog.faces.stdio.summary import Tally, summary_lines
 from planlog.log.event import Event
 from planlog.model.message import Block, Text, ToolResult, UserSource
 from planlog.model.model import ReasoningDelta
@@ -67,6 +68,7 @@ class Transcript:
         self._answers_own = False
         self._clock = clock
         self._next_progress = 0.0
+        self._tally = Tally(None)
         self.open_turn = 0
         """The turn that is open as far as was shown, 0 when none is."""
 
@@ -128,7 +130,10 @@ class Transcript:
             self._say(self._answer.logged(logged.chunk))
 
     def _on_answer(self, event: Event) -> None:
-        content = ASSISTANT_MESSAGE.read(event).message.content
+        answer = ASSISTANT_MESSAGE.read(event)
+        if answer.usage:
+            self._tally.use(answer.usage)
+        content = answer.message.content
         text = "".join(block.text for block in content if isinstance(block, Text))
         self._say(self._answer.whole(text))
         self._last_text = text or self._last_text
@@ -143,6 +148,7 @@ class Transcript:
 
     def _on_turn_start(self, event: Event) -> None:
         self.open_turn = TURN_START.read(event).turn
+        self._tally = Tally(event.time)
         self._last_text = ""
         self._answers_own = False
 
@@ -152,6 +158,9 @@ class Transcript:
         if self._quiet and self._answers_own and self._last_text:
             self._console.out.text(self._last_text)
             self._console.out.end_line()
+        if not self._quiet:
+            parts = self._tally.parts(self._renders.totals(self._tally.calls), event.time)
+            self._console.out.lines(summary_lines(parts, self._console.out.width))
         self._ended(TURN_END.read(event).reason)
 
     def _on_user_message(self, event: Event) -> None:
@@ -185,10 +194,12 @@ class Transcript:
     def _on_result(self, event: Event) -> None:
         if self._quiet:
             return
-        for block in TOOL_RESULT.read(event).message.content:
+        result = TOOL_RESULT.read(event)
+        for block in result.message.content:
             if isinstance(block, ToolResult):
                 name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
-                call = Call(name, arguments, _text(block.content), block.is_error)
+                call = Call(name, arguments, _text(block.content), block.is_error, result.meta)
+                self._tally.calls.append(call)
                 mark = FAILED if call.is_error else _DONE
                 self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
 

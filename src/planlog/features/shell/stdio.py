@@ -1,7 +1,7 @@
 """How a command looks in the terminal: the command, how it ended, and the last lines that it printed."""
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from planlog.faces.renders import Call, Line, Renders, Row, Span
 from planlog.faces.stdio import StdioRenders
@@ -28,6 +28,16 @@ def bash_row(call: Call) -> Row:
     return Row(title, ending, body=last_lines(output))
 
 
+def totals(calls: Sequence[Call]) -> str:
+    """`3 commands (1 failed)`."""
+    commands = [call for call in calls if call.name == NAME]
+    if not commands:
+        return ""
+    failed = sum(call.is_error for call in commands)
+    counted = f"{len(commands)} command{'' if len(commands) == 1 else 's'}"
+    return f"{counted} ({failed} failed)" if failed else counted
+
+
 def last_lines(output: str) -> tuple[Line, ...]:
     """The end of the output, each line as a terminal would leave it after the last carriage return."""
     lines = output.split("\n") if output else []
@@ -47,5 +57,5 @@ def _settled(line: str) -> str:
 
 async def plugin(screen: StdioRenders) -> AsyncGenerator[None]:
     """Draws `bash` on the terminal."""
-    with screen.add(Renders(rows={NAME: bash_row})):
+    with screen.add(Renders(rows={NAME: bash_row}, totals=totals)):
         yield
