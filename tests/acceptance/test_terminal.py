@@ -201,3 +201,15 @@ def test_colours_are_for_stdout_and_stderr_each_on_its_own(house: House) -> None
     terminal = Terminal(house, "run", "-m", house.script({"text": "end"}), "work", NO_COLOR="")
     assert terminal.finish() == 0
     assert "\x1b[2msession " in terminal.screen
+
+
+def test_a_silent_command_is_timed_on_the_line_that_names_it(house: House) -> None:
+    pipe = house.folder / "pipe"
+    os.mkfifo(pipe)
+    terminal = Terminal(
+        house, "run", "-m", house.script(bash("cat pipe"), {"text": "Done."}), "--approve", "auto", "go"
+    )
+    terminal.expect("$ cat pipe  2 s", "$ cat pipe  3 s")
+    pipe.write_text("heard\n")
+    terminal.expect("✓ $ cat pipe  exit code 0", "heard", "Done.", "1 command · ")
+    assert terminal.finish() == 0

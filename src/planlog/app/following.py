@@ -9,8 +9,12 @@ import anyio
 from planlog.agent.event import TURN_END
 from planlog.agent.live import LiveNews, LiveNotice
 from planlog.faces.stdio.console import Console
+from planlog.faces.stdio.transcript import Transcript
 from planlog.log.event import Event
 from planlog.log.session import Session
+
+TICK = 1.0
+"""Seconds between two looks at what runs."""
 
 
 class Viewer(Protocol):
@@ -105,6 +109,14 @@ class Ears:
         await self._deaf.wait()
         if self._failure is not None:
             raise self._failure
+
+
+async def ticking(console: Console, transcript: Transcript) -> None:
+    """Lets the line about what runs go on once a second, for ever; where there is no such line it is over at once."""
+    while console.out.moves:
+        await transcript.running.begun.wait()
+        await anyio.sleep(TICK)
+        transcript.tick()
 
 
 def after_turn_end(show: Callable[[Event], None]) -> Callable[[Event], None]:

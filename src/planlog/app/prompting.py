@@ -14,7 +14,7 @@ from planlog.agent.event import EndReason
 from planlog.agent.live import Live
 from planlog.agent.rules import check_named
 from planlog.app.arriving import look_around, work_folder
-from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end
+from planlog.app.following import Ears, Follower, JsonLines, Viewer, after_turn_end, ticking
 from planlog.app.questions import Allowed, Questions, StdinAsker
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.endings import INTERRUPTED, ending
@@ -135,6 +135,8 @@ async def _answer(
             ears = Ears(console, viewer)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
+            if isinstance(viewer, Transcript):
+                tasks.start_soon(ticking, console, viewer)
             for outlet in console.outlets:
                 tasks.start_soon(outlet.broken)
 

@@ -12,7 +12,7 @@ from planlog.agent.desk import Policy
 from planlog.agent.event import USER_MESSAGE, EndReason
 from planlog.agent.live import Live
 from planlog.app.chat_front import Front
-from planlog.app.following import Ears, Follower, after_turn_end
+from planlog.app.following import Ears, Follower, after_turn_end, ticking
 from planlog.app.questions import Questions
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.endings import ending
@@ -95,6 +95,7 @@ class Talk:
             ears = Ears(show, transcript)
             tasks.start_soon(follower.follow)
             tasks.start_soon(ears.deafened)
+            tasks.start_soon(ticking, show, transcript)
             with self._scope.get(Live).listen(self.session.id, ears.hear):
                 try:
                     await self._answer_all(follower)

@@ -10,6 +10,12 @@ from planlog.tools.tool import OUTPUT_LIMIT, ToolFailure
 _CLASS_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+NEVER_RAN = frozenset(
+    {"INVALID_ARGS", "UNKNOWN_TOOL", "ABORTED_BEFORE_DISPATCH", "TOOL_NOT_STARTED", "ARGUMENTS_TRUNCATED", "DENIED"}
+)
+"""The codes of results of calls that did nothing at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one call ends with.

@@ -18,18 +18,17 @@ from planlog.agent.event import (
 from planlog.agent.live import LiveDelta, LiveNews, LiveNotice, LiveProgress
 from planlog.faces.renders import Call, Row, Span, Style
 from planlog.faces.stdio.answer import Answer
-from planlog.faces.stdio.cleaning import clean_line
 from planlog.faces.stdio.console import Console
 from planlog.faces.stdio.endings import said
-from planlog.faces.stdio.painting import lay_out, shorten
+from planlog.faces.stdio.painting import lay_out
 from planlog.faces.stdio.registry import StdioRenders
+from planlog.faces.stdio.running import Running
 from planlog.faces.stdio.summary import Tally, summary_lines
 from planlog.log.event import Event
 from planlog.model.message import Block, Text, ToolResult, UserSource
 from planlog.model.model import ReasoningDelta
+from planlog.tools.outcome import NEVER_RAN
 
-_TITLE = 30
-"""Cells of a call's title beside its output."""
 _PROGRESS = 0.1
 """Seconds between two looks at a call's output, however fast it comes."""
 _DONE = Span("✓", "good")
@@ -69,6 +68,8 @@ class Transcript:
         self._clock = clock
         self._next_progress = 0.0
         self._tally = Tally(None)
+        self.running = Running()
+        """The calls that are under way."""
         self.open_turn = 0
         """The turn that is open as far as was shown, 0 when none is."""
 
@@ -154,6 +155,7 @@ class Transcript:
 
     def _on_turn_end(self, event: Event) -> None:
         self._console.out.end_line()
+        self.running.clear()
         self.open_turn = 0
         if self._quiet and self._answers_own and self._last_text:
             self._console.out.text(self._last_text)
@@ -180,16 +182,22 @@ class Transcript:
         call = TOOL_CALL.read(event)
         self._calls[call.call_id] = (call.name, call.arguments)
         row = self._row(Call(call.name, call.arguments))
-        self._status(f"{row.title}  {row.summary}")
+        self.running.begin(call.call_id, row.title, row.summary, self._clock())
+        self.tick()
 
     def _progress(self, progress: LiveProgress) -> None:
         if self._clock() < self._next_progress or progress.call_id not in self._calls:
             return
         last = progress.text.rstrip().rpartition("\n")[2]
         if last:
-            title = self._row(Call(*self._calls[progress.call_id])).title
-            self._status(f"{shorten(clean_line(title), _TITLE)}  {last}")
+            self.running.say(progress.call_id, last)
+            self.tick()
             self._next_progress = self._clock() + _PROGRESS
+
+    def tick(self) -> None:
+        """Says anew what is running, and for how long."""
+        if status := self.running.status(self._clock()):
+            self._status(status)
 
     def _on_result(self, event: Event) -> None:
         if self._quiet:
@@ -199,7 +207,9 @@ class Transcript:
             if isinstance(block, ToolResult):
                 name, arguments = self._calls.pop(block.tool_call_id, ("tool", ""))
                 call = Call(name, arguments, _text(block.content), block.is_error, result.meta)
-                self._tally.calls.append(call)
+                if result.error is None or result.error.code not in NEVER_RAN:
+                    self._tally.calls.append(call)
+                self.running.end(block.tool_call_id)
                 mark = FAILED if call.is_error else _DONE
                 self._console.out.lines(lay_out(self._row(call), mark, self._console.out.width))
 
