@@ -47,8 +47,8 @@ def run(
 ) -> Ended:
     """Runs `command` in `folder` with `given` as its input; blocks.
 
-    `take` gets the output piece by piece and says whether it wants more. `stopped` ends it like a time-out, for nobody
-    waits any more.
+    `take` gets the output piece by piece and says whether it wants more. Raises `ToolFailure` where the child cannot be
+    started, and where it was `stopped`, for then nobody waits.
     """
     deadline = time.monotonic() + seconds
     try:
@@ -86,7 +86,9 @@ def _read(
         selector.register(output, selectors.EVENT_READ)
         selector.register(errors, selectors.EVENT_READ)
         while selector.get_map():
-            if stopped() or time.monotonic() >= deadline:
+            if stopped():
+                raise ToolFailure("stopped before the search was over")
+            if time.monotonic() >= deadline:
                 return "time", ""
             for key, _ in selector.select(LOOK):
                 data = os.read(key.fd, PIECE)

@@ -25,7 +25,7 @@ from planlog.kernel.plugin import mount_plugin
 from planlog.kernel.scope import open_scope
 from planlog.tools.call import present
 from planlog.tools.thread import in_thread
-from planlog.tools.tool import Presentation, Tools
+from planlog.tools.tool import Presentation, ToolFailure, Tools
 
 HOSTILE = "(a+)+$"
 DROP = 24
@@ -213,14 +213,20 @@ async def test_a_hostile_pattern_is_stopped_and_the_loop_goes_on(tmp_path: Path,
     assert not children()
 
 
-async def test_a_cancel_leaves_no_process_behind(tmp_path: Path, without_ripgrep: None) -> None:
+async def test_a_cancel_leaves_no_process_and_no_result_behind(tmp_path: Path, without_ripgrep: None) -> None:
     make(tmp_path, {"a": "a" * 5000 + "b\n"})
+    told: list[str] = []
+
+    async def look() -> None:
+        told.append(await grepped(tmp_path, HOSTILE))
+
     async with anyio.create_task_group() as group:
-        group.start_soon(grepped, tmp_path, HOSTILE)
+        group.start_soon(look)
         while not children():
             await checkpoint()
         group.cancel_scope.cancel()
     assert not children()
+    assert not told
 
 
 @pytest.mark.parametrize("stops", ["at once", "when it has enough", "when nobody waits"])
@@ -232,11 +238,18 @@ def test_a_child_is_killed_with_what_it_started(tmp_path: Path, stops: str) -> N
     def stopped() -> bool:
         return stops == "when nobody waits" and (tmp_path / "pid").exists()
 
-    ended = child.run(
+    def run() -> child.Ended:
+        return child.run(
         ["sh", "-c", script], folder=str(tmp_path), given=subprocess.DEVNULL, seconds=seconds, stopped=stopped,
         take=lambda data: wants_more,
     )  # fmt: skip
-    assert (ended.status, ended.cut) == (-9, "enough" if stops == "when it has enough" else "time")
+
+    if stops == "when nobody waits":
+        with pytest.raises(ToolFailure, match=r"^stopped before the search was over$"):
+            run()
+    else:
+        ended = run()
+        assert (ended.status, ended.cut) == (-9, "enough" if stops == "when it has enough" else "time")
     assert not children()
     if (tmp_path / "pid").exists() and (number := (tmp_path / "pid").read_text().strip()):
         status = Path(f"/proc/{number}/stat")
