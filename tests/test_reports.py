@@ -12,6 +12,7 @@ NUMBERS = {
     "B": (1, 2, 3, 4, 5, 6, 7, 9, *range(10, 17), 18, 19, 20, 21, 22, 24, 25, 26, 27),
     "E": (1, 2, 3, 5, *range(7, 19), *range(20, 28)),
     "G": (1, 2, 4, 5, 6, 7, 8, 9, *range(11, 19)),
+    "H": (8,),  # the others are about the browser
 }
 """The reports of each kind that the list holds."""
 PLACES = (ROOT / "src" / "planlog" / "features", ROOT / "src" / "planlog", ROOT / "tests")

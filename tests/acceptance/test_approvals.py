@@ -1,9 +1,11 @@
 """Rules on the command line and rules that a person allows: what is asked, what is not, and in what window."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import planlog.app
 from planlog.agent.agent import Agent
 from planlog.agent.approval import APPROVALS
 from planlog.log.session import Session
@@ -263,3 +265,12 @@ def test_no_row_of_a_question_is_gone_when_its_answer_is_typed(
         terminal.type("\x04")
     assert terminal.finish() == 0
     assert made(house, "a") == [True]
+
+
+def test_a_rule_of_a_composition_that_names_no_tool_is_said_at_once(house: House) -> None:
+    shipped = Path(planlog.app.__file__).parent / "compositions" / "stdio.toml"
+    own = house.folder / "own.toml"
+    own.write_text(shipped.read_text().replace('approval = "ask"\n', 'approval = "ask"\ndeny = ["bsh git push"]\n'))
+    done = house.planlog("--composition", str(own), "run", "-m", house.script({"text": "Hi."}), "go")
+    assert done.returncode == 2
+    assert done.stderr.startswith('planlog: the rule "bsh git push" names no tool; it begins with one of: bash, ')

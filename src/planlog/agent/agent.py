@@ -124,6 +124,11 @@ class Agent:
         """Whether a turn of the session is being run by this process now."""
         return session.id in self._turns
 
+    @property
+    def rules(self) -> Rules:
+        """Those of the composition."""
+        return self._rules
+
     # Work
 
     async def run(

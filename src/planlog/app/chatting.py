@@ -8,6 +8,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
+from planlog.agent.agent import Agent
 from planlog.agent.conversation import CONVERSATION
 from planlog.agent.desk import Policy
 from planlog.agent.rules import check_named
@@ -77,7 +78,8 @@ class Chat:
         wish: ChatWish,
     ) -> None:
         self.model = opened(scope, wish.model)
-        check_named(wish.allow, scope.get(Tools))
+        rules = scope.get(Agent).rules
+        check_named((*rules.allow, *rules.deny, *wish.allow), scope.get(Tools))
         self.talk: Talk | None = None
         self.left = anyio.Event()
         """Set when the person has left."""

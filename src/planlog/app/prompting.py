@@ -82,7 +82,8 @@ async def answer_wish(program: "TerminalProgram", scope: Scope, signals: "Signal
     sessions = scope.get(Sessions)
     signals.may_leave = True
     model = opened(scope, wish.model)
-    check_named(wish.allow, scope.get(Tools))
+    rules = scope.get(Agent).rules
+    check_named((*rules.allow, *rules.deny, *wish.allow), scope.get(Tools))
     if wish.resumes:
         session = await program.find_session(scope, wish.session)
     else:
