@@ -1,12 +1,15 @@
 import os
 import subprocess
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from planlog.features.search.conftest import globbed, grepped, make
+from planlog.features.search.request import Request
 from planlog.features.search.ripgrep import find_ripgrep
+from planlog.features.search.without_ripgrep import Engine
 
 LINES = {
     "a.py": "def main() {\n    return foo\n\nclass Foo:\n\tpass\n",
@@ -231,6 +234,22 @@ async def test_neither_links_nor_anything_but_files_are_searched(tmp_path: Path,
     assert await grepped(root, "foo", path="fifo") == 'Error: "fifo" is a FIFO, not a file'
     assert await grepped(root, "foo", path="none") == 'Error: "none" does not exist'
     assert await globbed(root, "*", path="a") == 'Error: "a" is a file, not a folder'
+
+
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = make(tmp_path / "outside", {"x": "secret"})
+    root = make(tmp_path / "work", {"a/x": "own", "b/x": "own"})
+    monkeypatch.chdir(root)
+    files = Engine(asdict(Request(pattern="secret"))).files()
+    path, folder = next(files)
+    for name in ("a", "b"):
+        (root / name).rename(tmp_path / name)
+        (root / name).symlink_to(outside)
+    assert path == "a/x"
+    descriptor = os.open("x", os.O_RDONLY, dir_fd=folder)
+    assert os.read(descriptor, 9) == b"own"
+    os.close(descriptor)
+    assert [path for path, _ in files] == [None]
 
 
 async def test_a_large_file_of_nothing_is_searched_fast(tmp_path: Path, engine: str) -> None:

@@ -68,7 +68,7 @@ def test_the_model_searches_side_by_side_unasked(tmp_path: Path) -> None:
             {"name": "grep", "arguments": {"pattern": "root", "path": "out/passwd"}},
         ]
         done = machine.planlog("run", "-m", machine.script({"tool_calls": calls}, {"text": "Found."}), "search")
-        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Found.")
+        assert (done.returncode, "Found." in done.stdout.splitlines()) == (0, True)
         blocks = [one["data"]["message"]["content"][0] for one in machine.events() if one["type"] == "tool/result"]
         assert sorted(block["content"][0]["text"] for block in blocks) == [
             f'Error: "out/passwd" is outside of the workspace {machine.folder}',

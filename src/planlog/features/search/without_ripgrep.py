@@ -21,6 +21,7 @@ CHUNK = 1 << 20
 LINE = 1 << 24
 """Bytes of a line; what comes behind a longer one is not searched."""
 _OPENING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _EDGES = re.compile(r"\\[AzZ]")
 
 
@@ -28,13 +29,13 @@ def main(request: dict[str, Any]) -> int:
     """Carries out a request; the exit status, as ripgrep's: 0 found, 1 nothing found, 2 something failed."""
     found, failed = False, False
     try:
-        engine = _Engine(request)
+        engine = Engine(request)
     except Unsupported as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     if request["in_file"]:
         return 0 if engine.search("<stdin>", 0, stops_at_nul=False) else 1
-    for path in engine.files():
+    for path, folder in engine.files():
         if path is None:
             failed = True
         elif engine.pattern is None:
@@ -42,7 +43,7 @@ def main(request: dict[str, Any]) -> int:
             found = True
         else:
             try:
-                descriptor = os.open(path, _OPENING)
+                descriptor = os.open(path.rpartition("/")[2], _OPENING, dir_fd=folder)
             except OSError:
                 failed = True
                 continue
@@ -55,7 +56,9 @@ def main(request: dict[str, Any]) -> int:
     return 2 if failed else 0 if found else 1
 
 
-class _Engine:
+class Engine:
+    """A search in the folder that this process stands in."""
+
     def __init__(self, request: dict[str, Any]) -> None:
         pattern: str | None = request["pattern"]
         self.pattern = None if pattern is None else compiled(pattern, ignore_case=request["ignore_case"])
@@ -67,31 +70,43 @@ class _Engine:
         self._wanted = matcher(request["glob"]) if request["glob"] else None
         self._device = os.stat(".").st_dev
 
-    def files(self) -> Iterator[str | None]:
-        """The path of each file; None for what could not be listed."""
+    def files(self) -> Iterator[tuple[str | None, int]]:
+        """The path of each file with its folder, open until the next one; None for what could not be listed."""
         todo: list[tuple[str, Ignoring]] = [("", ignoring_at(os.getcwd()))]
         while todo:
             folder, ignoring = todo.pop()
             try:
-                with os.scandir(folder or ".") as listing:
-                    entries = sorted(listing, key=lambda entry: entry.name)
+                descriptor = _entered(folder)
             except OSError:
-                yield None
+                yield None, -1
                 continue
-            folders: list[tuple[str, Ignoring]] = []
-            for entry in entries:
-                path = f"{folder}{entry.name}"
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if entry.name.casefold() == ".git" or path in self._left_out:
-                    continue
-                if not (is_folder or entry.is_file(follow_symlinks=False)) or ignoring.ignores(entry.name, is_folder):
-                    continue
-                if not is_folder:
-                    if self._wanted is None or self._wanted(path):
-                        yield path
-                elif entry.stat(follow_symlinks=False).st_dev == self._device:
-                    folders.append((f"{path}/", ignoring.below(entry.name, os.path.join(os.getcwd(), path))))
-            todo.extend(reversed(folders))
+            try:
+                yield from self._listed(folder, descriptor, ignoring, todo)
+            except OSError:
+                yield None, -1
+            finally:
+                os.close(descriptor)
+
+    def _listed(
+        self, folder: str, descriptor: int, ignoring: Ignoring, todo: list[tuple[str, Ignoring]]
+    ) -> Iterator[tuple[str | None, int]]:
+        """What is in a folder; its folders are added to what is still to do."""
+        with os.scandir(descriptor) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+        folders: list[tuple[str, Ignoring]] = []
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name.casefold() == ".git" or path in self._left_out:
+                continue
+            if not (is_folder or entry.is_file(follow_symlinks=False)) or ignoring.ignores(entry.name, is_folder):
+                continue
+            if not is_folder:
+                if self._wanted is None or self._wanted(path):
+                    yield path, descriptor
+            elif entry.stat(follow_symlinks=False).st_dev == self._device:
+                folders.append((f"{path}/", ignoring.below(entry.name, os.path.join(os.getcwd(), path))))
+        todo.extend(reversed(folders))
 
     def search(self, path: str, descriptor: int, *, stops_at_nul: bool) -> bool:
         """Whether the file has a match; writes what was asked for."""
@@ -136,6 +151,19 @@ class _Engine:
         """Writes a path as an answer of its own."""
         name = path if path == "<stdin>" else f"./{path}"
         sys.stdout.buffer.write(os.fsencode(name) + b"\0" + count)
+
+
+def _entered(folder: str) -> int:
+    """Opens a folder name by name, so that one that was exchanged for a link meanwhile leads nowhere."""
+    descriptor = os.open(".", _FOLDER)
+    for name in folder.split("/"):
+        if name:
+            above = descriptor
+            try:
+                descriptor = os.open(name, _FOLDER, dir_fd=above)
+            finally:
+                os.close(above)
+    return descriptor
 
 
 def _chunks(descriptor: int, *, stops_at_nul: bool) -> Iterator[str | None]:
