@@ -162,7 +162,8 @@ class Transcript:
             self._console.out.end_line()
         if not self._quiet:
             parts = self._tally.parts(self._renders.totals(self._tally.calls), event.time)
-            self._console.out.lines(summary_lines(parts, self._console.out.width))
+            # On stderr: what a script reads from stdout is the answer.
+            self._console.note_lines(summary_lines(parts, self._console.err.width))
         self._ended(TURN_END.read(event).reason)
 
     def _on_user_message(self, event: Event) -> None:
