@@ -17,10 +17,22 @@ HUGE = 1 << 40
 
 
 class Stoppable(NamedTuple):
-    """A program in the middle of a turn: `interrupt` is a Ctrl-C, `finish` waits for the end and says the exit code."""
+    """A program in the middle of a turn: `interrupt` is a Ctrl-C, `finish` waits for the end and says the exit code.
+
+    `pid` is the program itself, which may have ended long before whoever holds it up lets go of it.
+    """
 
     interrupt: Callable[[], None]
     finish: Callable[[], int]
+    pid: int
+
+    def is_over(self) -> bool:
+        """Whether the program has ended."""
+        try:
+            status = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return True
+        return status.rpartition(")")[2].split()[0] == "Z"
 
 
 class Moment(NamedTuple):
@@ -59,25 +71,15 @@ def one_of_three_calls(house: House) -> Stoppable:
 
 
 def a_search(house: House) -> Stoppable:
-    for number in range(40):
-        _huge(house.folder / f"huge{number}.txt")
-    process = _run(house, {"tool_calls": [call("grep", pattern="never there")]})
-    _until(process, "tool/call")
-    while not children(process.pid):
-        assert process.poll() is None
-    return _stoppable(process)
+    """It takes three seconds to open a file."""
+    house.folder.joinpath("held.txt").write_text("text\n")
+    calls = [call("grep", pattern="text")]
+    return _held(house, calls, "open,openat", "-P", "./held.txt", "-P", str(house.folder / "held.txt"))
 
 
 def a_write(house: House) -> Stoppable:
-    """It stands still in its sync for longer than anybody would wait."""
-    log = house.folder.parent / "strace.txt"
-    held = ["strace", "-f", "-qq", "-o", str(log), "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=10s"]
-    process = _run(house, {"tool_calls": [call("write", path="new.txt", content="new\n")]}, before=held)
-    _until(process, "tool/call")
-    while not log.exists() or "fsync(" not in log.read_text():
-        assert process.poll() is None
-    (traced,) = children(process.pid)
-    return _stoppable(process, traced)
+    """It stands still in its sync."""
+    return _held(house, [call("write", path="new.txt", content="new\n")], "fsync")
 
 
 def a_command(house: House) -> Stoppable:
@@ -91,7 +93,7 @@ def a_command(house: House) -> Stoppable:
 def an_open_question(house: House) -> Stoppable:
     terminal = Terminal(house, "run", "-m", house.script({"tool_calls": [call("bash", command="true")]}), "work")
     terminal.expect("Allow it?")
-    return Stoppable(lambda: terminal.type("\x03"), terminal.finish)
+    return Stoppable(lambda: terminal.type("\x03"), terminal.finish, terminal.process.pid)
 
 
 MOMENTS = (
@@ -115,9 +117,22 @@ def children(pid: int) -> list[int]:
 
 
 def _huge(path: Path) -> None:
+    """Begins with more text than is looked at to tell a binary file."""
     with path.open("wb") as file:
-        file.write(b"a line without an end " * 10_000)
+        file.write(b"a line without an end " * 50_000)
         file.truncate(HUGE)
+
+
+def _held(house: House, calls: list[dict[str, Any]], names: str, *which: str) -> Stoppable:
+    """A program in which these system calls, or those about the files of `which`, take three seconds."""
+    log = house.folder.parent / "strace.txt"
+    held = ["-e", f"trace={names}", "-e", f"inject={names}:delay_enter=3s"]
+    process = _run(house, {"tool_calls": calls}, before=["strace", "-f", "-qq", "-o", str(log), *which, *held])
+    _until(process, "tool/call")
+    while not log.exists() or not log.read_text():
+        assert process.poll() is None
+    (traced,) = children(process.pid)
+    return _stoppable(process, traced)
 
 
 def _run(house: House, *replies: dict[str, Any], before: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
@@ -141,4 +156,4 @@ def _stoppable(process: "subprocess.Popen[bytes]", pid: int = 0) -> Stoppable:
         process.communicate(timeout=20)
         return process.returncode
 
-    return Stoppable(lambda: os.kill(pid or process.pid, signal.SIGINT), finish)
+    return Stoppable(lambda: os.kill(pid or process.pid, signal.SIGINT), finish, pid or process.pid)

@@ -1,5 +1,6 @@
 """Wherever a Ctrl-C finds the turn, it stops, each call has one result, nothing is left running, the next prompt works."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ def test_one_ctrl_c_ends_the_turn_whatever_it_is_doing(house: House, moment: Mom
     at_work = moment.begin(house)
     files = sorted(path.name for path in house.folder.iterdir())
     at_work.interrupt()
+    while not at_work.is_over():
+        time.sleep(0.005)
     assert at_work.finish() == 130
     assert running(house) == []
     events = house.events()
