@@ -20,7 +20,7 @@ async def show_session(console: Console, scope: Scope, session: Session) -> None
         if text:
             console.out.lines([(FAILED, Span(f" {text}", "bad")) if exit_code == 1 else (Span(text, "dim"),)])
 
-    transcript = Transcript(console, scope.get(StdioRenders), ended)
+    transcript = Transcript(console, scope.get(StdioRenders), ended, summary_on=console.out)
     async for page in session.pages():
         for event in page:
             transcript.event(event)

@@ -15,6 +15,8 @@ _CODES: dict[Style, str] = {
 }
 _RESET = "\x1b[0m"
 _WIDE = 30
+_LETTERS = 16
+"""Characters that a cell has at most, as far as anybody looks: a letter can carry many marks."""
 UNBOUNDED = 200
 """Cells of a row where no terminal says how wide it is: a call's arguments may be a megabyte."""
 
@@ -77,15 +79,18 @@ def shorten_left(text: str, room: int) -> str:
 
 
 def lay_out(row: Row, mark: Span, width: int | None) -> list[Line]:
-    """A row as lines: mark, title, summary and suffix on one, the body below it; only the suffix is never shortened."""
+    """A row as lines: mark, title, summary and suffix on one, the body below it; only the suffix is never shortened.
+
+    In a window a line of the body has two rows, and ends in an ellipsis where that is not enough.
+    """
     room = (width or UNBOUNDED) - cells(mark.text) - 1
     suffix = clean_line(row.suffix)
     if suffix:
         room -= cells(suffix) + 1
-    summary = clean_line(row.summary)
+    summary = clean_line(_bounded(row.summary, room))
     # A long title leaves some room to the summary, which may say how the call ended.
     kept = min(cells(summary) + 2, room * 2 // 5) if summary and room >= _WIDE else 0
-    title = shorten(clean_line(row.title), max(room - kept, 1))
+    title = shorten(clean_line(_bounded(row.title, room)), max(room - kept, 1))
     room -= cells(title) + 2
     summary = shorten(summary, room)
     first = [mark, Span(" "), Span(title, "bold")]
@@ -93,4 +98,21 @@ def lay_out(row: Row, mark: Span, width: int | None) -> list[Line]:
         first += [Span("  "), Span(summary)]
     if suffix:
         first += [Span(" "), Span(suffix, "bold")]
-    return [tuple(first), *((Span("  "), *line) for line in row.body)]
+    body = row.body if width is None else (_cut(line, 2 * width - 3) for line in row.body)
+    return [tuple(first), *((Span("  "), *line) for line in body)]
+
+
+def _bounded(text: str, room: int) -> str:
+    """As much of a text as can matter for `room` cells: it may be a megabyte."""
+    return text[: max(room, 1) * _LETTERS]
+
+
+def _cut(line: Line, room: int) -> Line:
+    kept: list[Span] = []
+    for span in line:
+        text = clean(_bounded(span.text, room + 1))
+        if cells(text) > room:
+            return (*kept, Span(shorten(text, room), span.style))
+        room -= cells(text)
+        kept.append(span)
+    return tuple(kept)

@@ -4,7 +4,7 @@ import anyio
 from msgspec import Struct
 
 from planlog.faces.stdio.cleaning import clean_line
-from planlog.faces.stdio.painting import shorten
+from planlog.faces.stdio.painting import UNBOUNDED, shorten
 from planlog.faces.stdio.summary import duration
 
 QUIET = 2.0
@@ -52,15 +52,16 @@ class Running:
         for id in [*self._calls]:
             self.end(id)
 
-    def status(self, now: float) -> str:
-        """The line, empty while nothing runs."""
+    def status(self, now: float, width: int | None = None) -> str:
+        """The line, empty while nothing runs. In a window of `width` cells its title leaves room for the rest."""
         if not self._calls:
             return ""
         one = self._calls.get(self._speaker) or next(reversed(self._calls.values()))
         took = now - min(call.start for call in self._calls.values())
         time = duration(int(took) * 1000).replace(".0", "") if took >= QUIET else ""
         # Once there is more to say than what runs, what runs is said shortly.
-        title = shorten(one.title, _TITLE) if time or one.line else f"{one.title}  {one.summary}".rstrip()
+        room = min(_TITLE, (width or UNBOUNDED) // 2)
+        title = shorten(one.title, room) if time or one.line else f"{one.title}  {one.summary}".rstrip()
         if len(self._calls) > 1:
             parts = [f"{len(self._calls)} running", time, title, one.line]
         else:

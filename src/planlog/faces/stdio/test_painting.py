@@ -77,3 +77,17 @@ def test_shortened_text_never_takes_more_room_than_there_is(text: str, room: int
     short = shorten(text, room)
     assert width(short) <= room or short == ""
     assert short == text or width(text) > room
+
+
+def test_a_line_of_the_body_has_two_rows_of_a_window_and_no_end_in_a_pipe() -> None:
+    row = Row("title", body=((Span("宽" * 30), Span("x" * 100, "good")), (Span("short"),)))
+    mark = Span("✓")
+    assert [cells(paint(line, False)) for line in lay_out(row, mark, 40)] == [7, 79, 7]
+    assert paint(lay_out(row, mark, 40)[1], False).endswith("x…")
+    assert paint(lay_out(row, mark, None)[1], False) == f"  {'宽' * 30}{'x' * 100}"
+
+
+def test_what_is_long_is_looked_at_no_further_than_a_row_goes() -> None:
+    row = Row("t" * 10_000_000, "s" * 10_000_000, body=((Span("b" * 10_000_000),),))
+    first, body = lay_out(row, Span("✓"), 80)
+    assert (cells(paint(first, False)), cells(paint(body, False))) == (80, 159)

@@ -13,6 +13,12 @@ def test_a_call_is_named_then_timed_and_says_its_last_line() -> None:
     assert running.status(80) == ""
 
 
+def test_a_narrow_window_shows_the_time_before_the_end_of_a_long_title() -> None:
+    running = Running()
+    running.begin("a", "$ for i in 1 2 3 4 5; do sleep 1; done", "", 0.0)
+    assert running.status(5, 20) == "$ for i i…  5 s"
+
+
 def test_of_several_calls_the_one_that_spoke_last_is_named() -> None:
     running = Running()
     for number, id in enumerate("abc"):

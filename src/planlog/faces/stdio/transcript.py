@@ -23,12 +23,15 @@ from planlog.faces.stdio.endings import said
 from planlog.faces.stdio.painting import lay_out
 from planlog.faces.stdio.registry import StdioRenders
 from planlog.faces.stdio.running import Running
+from planlog.faces.stdio.screen import Screen
 from planlog.faces.stdio.summary import Tally, summary_lines
 from planlog.log.event import Event
 from planlog.model.message import Block, Text, ToolResult, UserSource
 from planlog.model.model import ReasoningDelta
 from planlog.tools.outcome import NEVER_RAN
 
+_SHOWN_ARGUMENTS = 4000
+"""Characters of a call's arguments where no feature draws it; no row is as long."""
 _PROGRESS = 0.1
 """Seconds between two looks at a call's output, however fast it comes."""
 _DONE = Span("✓", "good")
@@ -41,7 +44,7 @@ class Transcript:
 
     `ended` is told how each turn ended. `own` are ids of prompts, perhaps growing, that their person can still see, so
     that they are not repeated. With `quiet` only the last answer to those is printed, whoever else has prompts in the
-    session.
+    session. What a turn came to is said on `summary_on`, by default stderr.
     """
 
     def __init__(
@@ -53,12 +56,14 @@ class Transcript:
         own: Container[str] = (),
         quiet: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        summary_on: Screen | None = None,
     ) -> None:
         self._console = console
         self._renders = renders
         self._ended = ended
         self._own = own
         self._quiet = quiet
+        self._summary_on = summary_on
         self._step = (0, 0)
         self._answer = Answer()
         self._early: list[LiveDelta] = []
@@ -163,7 +168,8 @@ class Transcript:
         if not self._quiet:
             parts = self._tally.parts(self._renders.totals(self._tally.calls), event.time)
             # On stderr: what a script reads from stdout is the answer.
-            self._console.note_lines(summary_lines(parts, self._console.err.width))
+            screen = self._console.err if self._summary_on is None else self._summary_on
+            screen.lines(summary_lines(parts, screen.width))
         self._ended(TURN_END.read(event).reason)
 
     def _on_user_message(self, event: Event) -> None:
@@ -183,13 +189,14 @@ class Transcript:
         call = TOOL_CALL.read(event)
         self._calls[call.call_id] = (call.name, call.arguments)
         row = self._row(Call(call.name, call.arguments))
-        self.running.begin(call.call_id, row.title, row.summary, self._clock())
-        self.tick()
+        if not self._quiet:
+            self.running.begin(call.call_id, row.title, row.summary, self._clock())
+            self.tick()
 
     def _progress(self, progress: LiveProgress) -> None:
         if self._clock() < self._next_progress or progress.call_id not in self._calls:
             return
-        last = progress.text.rstrip().rpartition("\n")[2]
+        last = progress.text.rstrip().rpartition("\n")[2].rpartition("\r")[2]
         if last:
             self.running.say(progress.call_id, last)
             self.tick()
@@ -197,7 +204,7 @@ class Transcript:
 
     def tick(self) -> None:
         """Says anew what is running, and for how long."""
-        if status := self.running.status(self._clock()):
+        if status := self.running.status(self._clock(), self._console.out.width):
             self._status(status)
 
     def _on_result(self, event: Event) -> None:
@@ -221,7 +228,7 @@ class Transcript:
 def plain_row(call: Call) -> Row:
     """The row of a call that no feature draws: its arguments, or the first line of its error."""
     said = (call.result or "").strip().partition("\n")[0] if call.is_error else ""
-    return Row(call.name, said or " ".join(call.arguments.split()))
+    return Row(call.name, said or " ".join(call.arguments[:_SHOWN_ARGUMENTS].split()))
 
 
 def _text(content: Sequence[Block]) -> str:

@@ -40,11 +40,12 @@ def totals(calls: Sequence[Call]) -> str:
 
 def last_lines(output: str) -> tuple[Line, ...]:
     """The end of the output, each line as a terminal would leave it after the last carriage return."""
-    lines = output.split("\n") if output else []
-    hidden = max(0, len(lines) - LINES)
-    shown: list[Line] = [(Span(_settled(line)),) for line in lines[hidden:]]
-    if hidden:
-        dropped = DROPPED.search("\n".join(lines[:hidden]))
+    lines = output.rsplit("\n", LINES) if output else []
+    above = lines.pop(0) if len(lines) > LINES else None
+    shown: list[Line] = [(Span(_settled(line)),) for line in lines]
+    if above is not None:
+        hidden = above.count("\n") + 1
+        dropped = DROPPED.search(above)
         more = f", and {dropped[1]} characters between them that nobody kept" if dropped else ""
         shown.insert(0, (Span(f"… {hidden} more line{'s' if hidden > 1 else ''} above{more}", "dim"),))
     return tuple(shown)
