@@ -274,3 +274,28 @@ def test_a_rule_of_a_composition_that_names_no_tool_is_said_at_once(house: House
     done = house.planlog("--composition", str(own), "run", "-m", house.script({"text": "Hi."}), "go")
     assert done.returncode == 2
     assert done.stderr.startswith('planlog: the rule "bsh git push" names no tool; it begins with one of: bash, ')
+
+
+def test_a_rule_is_asked_when_a_call_begins_and_not_before_the_calls_that_come_first(house: House) -> None:
+    """The command makes a link of the path that the next call of the same answer names."""
+    shipped = Path(planlog.app.__file__).parent / "compositions" / "stdio.toml"
+    own = house.folder / "own.toml"
+    own.write_text(shipped.read_text().replace('approval = "ask"\n', 'approval = "auto"\ndeny = ["read .env"]\n'))
+    house.folder.joinpath(".env").write_text("SECRET\n")
+    calls = [
+        {"name": "bash", "arguments": {"command": "ln -s .env link"}},
+        {"name": "read", "arguments": {"path": "link"}},
+    ]
+    model = house.script({"tool_calls": calls}, {"text": "End."})
+    done = house.planlog("--composition", str(own), "run", "-m", model, "go")
+    assert done.returncode == 0
+    results = [event["data"] for event in house.events() if event["type"] == "tool/result"]
+    assert [data.get("error", {}).get("code") for data in results] == [None, "DENIED"]
+
+
+def test_a_question_shows_what_cannot_be_seen(house: House) -> None:
+    command = "rm -rf bu\u200bild \U000e0041\u3164 a\u00adb\ufeff"
+    terminal = Terminal(house, "run", "-m", house.script(bash(command), {"text": "End."}), "work")
+    terminal.expect("rm -rf bu‹U+200B›ild ‹U+E0041›‹U+3164› a‹U+00AD›b‹U+FEFF›", "Allow it?")
+    terminal.type("n\r")
+    assert terminal.finish() == 0

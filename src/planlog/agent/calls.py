@@ -95,6 +95,8 @@ class Calls:
                 tasks.start_soon(self._perform, call, seq)
             else:
                 await self._perform(call, seq)
+                # It may have made another file of the path that a later call names.
+                self._judged.clear()
 
     async def _approved(self, call: Call, granted: tuple[str, ...]) -> list[int] | None:
         """Logs a call that may run; one that may not gets its result and None is returned."""

@@ -1,5 +1,6 @@
 """Puts a question about a call into words: what it would do, and what can be answered."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +28,11 @@ _EXACTLY = "= "
 """Begins a pattern that means one thing and no more; where that stands in the question it is not said twice."""
 _SHORT_RULE = 40
 """Cells of a rule that may stand in the prompt; a longer one gets lines of its own above it."""
+# Soft hyphen, joiners and spaces of no width, fillers, tags, selectors and spaces that look like the usual one.
+_UNSEEN = re.compile(
+    "[\u00a0\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2064\u206a-\u206f\u3000"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 _ROWS = 2
 """What a prompt may take; where it takes more it is put into fewer words."""
 
@@ -58,7 +64,12 @@ def question(asked: ApprovalAsked, tool: Tool[Any, Any], arguments: str) -> list
         lines = [_heading(f"{asked.tool_name} wants to run:"), *((Span(f"  {row}"),) for row in rows)]
     if asked.reason:
         lines.append((Span(f"  ({asked.reason})", "dim"),))
-    return lines
+    return [tuple(Span(_seen(span.text), span.style) for span in line) for line in lines]
+
+
+def _seen(text: str) -> str:
+    """`text` with a sign for each character that takes part in what is done and cannot be seen."""
+    return text if text.isascii() else _UNSEEN.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
 
 
 def _heading(text: str) -> Line:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from planlog.features.files.content import Content, decode, encode, encoding_name, raw
-from planlog.features.files.diff import Diff, binary, changes
+from planlog.features.files.diff import Diff, changes
 from planlog.features.files.paths import coverage
 from planlog.features.files.seen import SEEN, Seen, stamp
 from planlog.tools.thread import Stopped, in_thread
@@ -17,6 +17,8 @@ from planlog.tools.workspace import confine, open_file, plain, quoted, replace_f
 
 LARGEST = 10_000_000
 """Bytes of a file that can be changed: as many as are read whole."""
+MOST_LINES = 200_000
+"""Lines of a file that can be changed; a diff of more would take longer than a person waits, or reads."""
 
 
 class Old(msgspec.Struct, frozen=True):
@@ -68,12 +70,19 @@ def _too_large(place: str, size: int) -> ToolFailure:
 
 def drafted(place: str, old: Old | None, new: Content, words: Callable[[Diff], str]) -> Draft:
     """The draft that turns `old` into `new`. Raises `ToolFailure` for a text that its encoding does not have."""
+    for content in (old.content if old else None, new):
+        if content is not None and (lines := content.text.count("\n")) > MOST_LINES:
+            raise ToolFailure(f"{quoted(place)} has {lines} lines, more than can be changed here; use a command")
     after = encode(new, new.text)
+    if len(after) > LARGEST:
+        raise _too_large(place, len(after))
     diff = _diff(place, old, new)
     before = old.content.encoding if old and old.content else new.encoding
     reads_as = decode(after)
     now = reads_as.encoding if reads_as else new.encoding
     notice = "" if now == before else f"It was {encoding_name(before)} and is {encoding_name(now)} now."
+    if old is not None and old.content is None:
+        notice = f"It was no text: {len(old.data)} bytes are replaced."
     return Draft(place, old.data if old else None, after, diff, f"{words(diff)} {notice}".rstrip(), notice)
 
 
@@ -81,7 +90,7 @@ def _diff(place: str, old: Old | None, new: Content) -> Diff:
     if old is None:
         return changes(place, None, raw(new))
     if old.content is None:
-        return binary(place)
+        return changes(place, "", raw(new))
     if (old.content.newline, old.content.bom) == (new.newline, new.bom):
         return changes(place, old.content.text, new.text)
     return changes(place, raw(old.content), raw(new))

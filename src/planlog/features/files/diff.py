@@ -61,11 +61,6 @@ def changes(path: str, before: str | None, after: str | None) -> Diff:
     return Diff("".join(parts), sum(come), sum(gone))
 
 
-def binary(path: str) -> Diff:
-    """What stands for the diff of a file that is or was no text."""
-    return Diff(f"Binary files {_name('a', path, '')} and {_name('b', path, '')} differ\n", 0, 0)
-
-
 def _lines(text: str) -> list[str]:
     """With their line feeds; nothing else ends a line."""
     lines = text.split("\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planlog.features.files.changing import Draft, details, drafted, existing, located, perform, propose
+from planlog.features.files.changing import LARGEST, Draft, details, drafted, existing, located, perform, propose
 from planlog.features.files.diff import Diff
 from planlog.features.files.paths import covers
 from planlog.features.files.seen import Seen
@@ -50,6 +50,8 @@ def draft(params: Edit, root: Path, seen: Seen) -> Draft:
     if old.content.newline == "\r\n":
         wanted, put = wanted.replace("\r\n", "\n"), put.replace("\r\n", "\n")
     count = text.count(wanted)
+    if (size := len(text) + count * (len(put) - len(wanted))) > LARGEST:
+        raise ToolFailure(f"{quoted(place)} would have {size} characters, more than can be changed here; use a command")
     if not count:
         raise ToolFailure(f"old_string was not found in {quoted(place)}{_hint(text, wanted)}")
     if count > 1 and not params.replace_all:
@@ -60,11 +62,21 @@ def draft(params: Edit, root: Path, seen: Seen) -> Draft:
             "add the text around it, or set replace_all"
         )
 
+    if old.content.encoding == "latin-1" and not put.isascii() and _reads_as_utf8(old.data):
+        raise ToolFailure(f"{quoted(place)} is UTF-8 but for some bytes; only ASCII can be put into it here")
+
     def words(diff: Diff) -> str:
         replaced = "1 replacement" if count == 1 else f"{count} replacements"
         return f"Edited {plain(place)}: {replaced}, +{diff.added} -{diff.removed} lines."
 
     return drafted(place, old, replace(old.content, text=text.replace(wanted, put)), words)
+
+
+def _reads_as_utf8(data: bytes) -> bool:
+    """Whether there is a letter beyond ASCII in it that is whole as UTF-8: hardly ever so in Latin-1."""
+    return any(
+        letter > "\x7f" and not "\udc80" <= letter <= "\udcff" for letter in set(data.decode(errors="surrogateescape"))
+    )
 
 
 def _lines_of(text: str, wanted: str) -> list[int]:

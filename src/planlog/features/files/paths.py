@@ -1,8 +1,9 @@
 """Matches places of the workspace with the patterns of rules: `src/**`, `*.env`, `docs/README.md`."""
 
-from fnmatch import fnmatchcase
+import re
 from pathlib import Path
 
+from planlog.tools.globs import matcher
 from planlog.tools.tool import Coverage, ToolFailure
 from planlog.tools.workspace import confine
 
@@ -11,42 +12,34 @@ GIT = ".git"
 
 
 def matches(pattern: str, place: str) -> bool:
-    """Whether the glob `pattern` means `place`, a path below the workspace.
+    """Whether `pattern` means `place`, a path below the workspace: a glob, see `globs.matcher`, or several with spaces.
 
-    `*` and `?` stay in one name, `**` crosses folders, `[…]` is one of some characters. A pattern without a slash
-    means files of that name in any folder, one with a slash begins at the workspace; so `/a` is only the `a` right in
-    it. `src/` is all below `src`. The empty pattern means everything.
+    A pattern without a slash means files of that name in any folder, one with a slash begins at the workspace; so `/a`
+    is only the `a` right in it. The empty pattern means everything.
     """
-    if not pattern:
-        return True
-    if pattern.endswith("/"):
-        pattern += "**"
-    if "/" not in pattern:
-        pattern = f"**/{pattern}"
-    return _match(pattern.removeprefix("/").removeprefix("./").split("/"), place.split("/"))
+    return not pattern or any(matcher(one)(place) for one in _globs(pattern))
 
 
-def _match(globs: list[str], names: list[str]) -> bool:
-    # For each beginning of the globs: the numbers of names that it can use up.
-    reached = {0}
-    for index, glob in enumerate(globs):
-        if glob == "**":
-            # At the end it is all that is in a folder, and not the folder itself.
-            least = min(reached, default=len(names) + 1) + (index == len(globs) - 1)
-            reached = set(range(least, len(names) + 1))
-        else:
-            reached = {at + 1 for at in reached if at < len(names) and fnmatchcase(names[at], glob)}
-    return len(names) in reached
+def _globs(pattern: str) -> list[str]:
+    """The globs of a pattern: spaces part them, except in brackets."""
+    return re.findall(r"(?:\[[^\]]*\]|\S)+", pattern)
+
+
+def _is_below(pattern: str, place: str) -> bool:
+    """Whether `pattern` means a folder that `place` is in."""
+    names = place.split("/")
+    folders = ["/".join(names[:depth]) for depth in range(1, len(names))]
+    return any(matches(one.rstrip("/"), folder) for one in _globs(pattern) for folder in folders)
 
 
 def coverage(pattern: str, place: str) -> Coverage:
     """What a rule with `pattern` covers of a call that is about `place`.
 
-    Only "some", which is too little for a rule that allows and enough for one that forbids, for what is in a `.git`
-    that the pattern does not name.
+    Only "some", which is too little for a rule that allows and enough for one that forbids, for what is in a folder
+    that the pattern means, and for what is in a `.git` that it does not name.
     """
     if not matches(pattern, place):
-        return "none"
+        return "some" if _is_below(pattern, place) else "none"
     in_git = any(name.casefold() == GIT for name in place.split("/"))
     return "some" if in_git and GIT not in pattern.casefold().split("/") else "all"
 
@@ -57,9 +50,13 @@ def covers(pattern: str, path: str, folder: Path) -> Coverage:
     A path that leads nowhere is covered by nothing; whatever is done with it fails.
     """
     try:
-        return coverage(pattern, confine(folder, path))
+        place = confine(folder, path)
     except ToolFailure:
         return "none"
+    here = f"{folder}/"
+    return coverage(
+        " ".join(f"/{one.removeprefix(here)}" if one.startswith(here) else one for one in _globs(pattern)), place
+    )
 
 
 def literal(place: str) -> str:

@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import time
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ WHOLE = 10_000_000
 """Bytes up to which a file is read whole."""
 LONG_LINE = 10_000_000
 """Characters after which the end of a line that is shown is not looked for any more."""
+SECONDS = 20
+"""How long a page may be looked for."""
 PIECE = 1 << 18
 """Bytes or characters that are handled at once, between two looks at whether anybody waits."""
 
@@ -46,6 +49,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 def read_page(root: Path, place: str, offset: int, limit: int, stopped: Stopped) -> Shown:
     """At most `limit` lines of the file at `place` from line `offset` on. Raises `ToolFailure` where there are none."""
+    stopped = _in_time(stopped)
     descriptor = open_file(root, place)
     try:
         size = os.fstat(descriptor).st_size
@@ -75,6 +79,18 @@ def _pieces(descriptor: int, most: int, stopped: Stopped) -> Iterator[bytes]:
 def _check(stopped: Stopped) -> None:
     if stopped():
         raise ToolFailure("stopped before it was read")
+
+
+def _in_time(stopped: Stopped) -> Stopped:
+    """The same, with an end: a sparse file can be larger than anybody waits for."""
+    deadline = time.monotonic() + SECONDS
+
+    def ended() -> bool:
+        if time.monotonic() > deadline:
+            raise ToolFailure(f"stopped after {SECONDS} s of reading; look for what you need with grep or a command")
+        return stopped()
+
+    return ended
 
 
 def _read_whole(place: str, data: bytes, page: Page, stopped: Stopped) -> Shown:

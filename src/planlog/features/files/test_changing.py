@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 
 from planlog.agent.event import TOOL_RESULT
 from planlog.agent.facts import result_fact
-from planlog.features.files.changing import LARGEST
+from planlog.features.files.changing import LARGEST, MOST_LINES
 from planlog.features.files.tool import plugin
 from planlog.log.session import Session
 from planlog.log.sessions import Sessions
@@ -243,7 +243,9 @@ async def test_a_name_cannot_forge_lines_of_a_question(tmp_path: Path) -> None:
         await hands.call("read", path="x\n+fine")
         proposal = await hands.proposes("write", path="x\n+fine", content="text\n")
     assert isinstance(proposal, Proposal)
-    assert proposal.preview == 'Binary files "a/x\\n+fine" and "b/x\\n+fine" differ\n'
+    assert proposal.preview == (
+        '--- "a/x\\n+fine"\n+++ "b/x\\n+fine"\n@@ -0,0 +1 @@\n+text\n\\ It was no text: 1 bytes are replaced.\n'
+    )
 
 
 async def test_a_character_that_the_encoding_lacks_is_named(tmp_path: Path) -> None:
@@ -300,6 +302,28 @@ async def test_what_is_no_text_file_in_the_workspace_is_refused_and_named(tmp_pa
     assert made == "Created nowhere: 1 line."
     assert (tmp_path / "secret").read_text() == "x"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "work"]
+
+
+async def test_what_would_become_too_large_or_too_long_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a" * 9_000_000)
+    (tmp_path / "b").write_text("x\n" * (MOST_LINES + 1))
+    async with hands_in(tmp_path) as hands:
+        said = await hands.says("edit", path="a", old_string="a", new_string="b" * 700, replace_all=True)
+        assert said == 'Error: "a" would have 6300000000 characters, more than can be changed here; use a command'
+        said = await hands.says("edit", path="b", old_string="x", new_string="y", replace_all=True)
+        assert said == 'Error: "b" has 200001 lines, more than can be changed here; use a command'
+        said = await hands.says("write", path="c", content="é" * (LARGEST // 2 + 1))
+        assert said == 'Error: "c" has 10000002 bytes, more than can be changed here; use a command'
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+async def test_no_second_encoding_comes_into_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes("é foo ".encode() + b"\xff\n")
+    async with hands_in(tmp_path) as hands:
+        said = await hands.says("edit", path="a", old_string="foo", new_string="ü")
+        assert said == 'Error: "a" is UTF-8 but for some bytes; only ASCII can be put into it here'
+        assert not (await hands.call("edit", path="a", old_string="foo", new_string="bar")).is_error
+    assert (tmp_path / "a").read_bytes() == "é bar ".encode() + b"\xff\n"
 
 
 async def test_a_name_that_could_be_taken_for_more_is_one_line(tmp_path: Path) -> None:

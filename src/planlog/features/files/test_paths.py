@@ -18,6 +18,9 @@ PLACES = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
         ("src/**", "src/a|src/a/b|src/.env", "src|a/src/b|srcs/a"),
         ("src/", "src/a|src/a/b", "src|a/src/b"),
         ("src/*", "src/a|src/.env", "src|src/a/b"),
+        ("*.{env,pem}", "a.env|x/b.pem", "a.envs|env"),
+        ("[^s]*.env", "a.env", "s.env"),
+        ("*.env *.pem", "a.env|x/b.pem", "env pem|a.env b"),
         ("*.env", "a.env|.env|deep/er/a.env", "a.env/b|env|a.envs"),
         ("/*.md", "a.md", "docs/a.md"),
         ("./a", "a", "b/a"),
@@ -39,7 +42,20 @@ def test_an_offered_rule_means_the_place_it_was_made_of_and_no_other(place: str,
     pattern = literal(place)
     assert matches(pattern, place)
     assert matches(pattern, other) == (place == other)
+    assert coverage(pattern, f"{place}/{other}") != "all"
     assert pattern == pattern.strip()
+
+
+@pytest.mark.parametrize("pattern", ["secrets", "**/secrets", "secrets/", "/sub/secrets", "sub"])
+def test_what_is_in_a_folder_that_a_pattern_means_is_forbidden_with_it_and_not_allowed(pattern: str) -> None:
+    assert coverage(pattern, "sub/secrets/k") == "some"
+    assert coverage(pattern, "other/k") == "none"
+
+
+def test_a_pattern_may_name_the_workspace_itself(tmp_path: Path) -> None:
+    (tmp_path / "k").touch()
+    assert covers(f"{tmp_path}/k", "k", tmp_path) == "all"
+    assert covers(f"{tmp_path}/other", "k", tmp_path) == "none"
 
 
 def test_a_pattern_full_of_stars_takes_no_time() -> None:

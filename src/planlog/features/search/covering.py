@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from planlog.features.search.globs import alternatives, matcher
+from planlog.tools.globs import alternatives, matcher
 from planlog.tools.tool import Coverage, ToolFailure
 from planlog.tools.workspace import confine
 

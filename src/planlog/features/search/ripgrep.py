@@ -5,8 +5,8 @@ import re
 import sys
 from pathlib import Path
 
-from planlog.features.search.globs import names
 from planlog.features.search.request import Request
+from planlog.tools.globs import names
 
 
 def find_ripgrep(root: Path) -> str | None:

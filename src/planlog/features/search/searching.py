@@ -11,10 +11,10 @@ from pathlib import Path
 from signal import Signals
 
 from planlog.features.search.child import Cut, run
-from planlog.features.search.globs import GlobError, matcher
 from planlog.features.search.mounted import mounted_below
 from planlog.features.search.request import Request
 from planlog.features.search.ripgrep import command, find_ripgrep
+from planlog.tools.globs import GlobError, matcher
 from planlog.tools.tool import ToolFailure
 from planlog.tools.workspace import confine, open_file, quoted
 from planlog.tools.workspace.walking import open_folder, parts_of

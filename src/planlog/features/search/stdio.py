@@ -37,7 +37,7 @@ def totals(calls: Sequence[Call]) -> str:
 
 def _row(title: str, call: Call) -> Row:
     if call.is_error:
-        return Row(title, next(iter((call.result or "").strip().splitlines()), ""))
+        return Row(title, next(iter((call.result or "").removeprefix("Error: ").strip().splitlines()), ""))
     return Row(title, _amount(call.details))
 
 
@@ -46,10 +46,10 @@ def _amount(details: Any) -> str:
         case {"search": {"lines": int(lines), "files": int(files), "cut": bool(is_cut)}} if lines:
             amount = f"{counted(lines, 'line')} in {counted(files, 'file')}"
         case {"search": {"files": int(files), "cut": bool(is_cut)}}:
-            amount = counted(files, "file") if files else "nothing found"
+            amount = counted(files, "file") if files else ("nothing found in time" if is_cut else "nothing found")
         case _:
             return ""
-    return f"{amount}, and more" if is_cut else amount
+    return f"{amount}, and more" if is_cut and files else amount
 
 
 def _where(text: str | None) -> list[str]:

@@ -35,9 +35,9 @@ def test_a_search_is_one_row(
     assert row_of(name, arguments) == Row(title)
     assert row_of(name, arguments, result="…", details={"search": {**details, "cut": False}}) == Row(title, summary)
     cut = row_of(name, arguments, result="…", details={"search": {**details, "cut": True}})
-    assert cut == Row(title, f"{summary}, and more")
+    assert cut == Row(title, f"{summary} in time" if summary == "nothing found" else f"{summary}, and more")
     failed = row_of(name, arguments, result="Error: no\nmore", is_error=True)
-    assert failed == Row(title, "Error: no")
+    assert failed == Row(title, "no")
 
 
 def test_searches_of_a_turn_are_counted() -> None:

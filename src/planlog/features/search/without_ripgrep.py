@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from planlog.features.search.dialect import Unsupported, compiled
-from planlog.features.search.globs import matcher
 from planlog.features.search.ignoring import Ignoring, ignoring_at
+from planlog.tools.globs import matcher
 
 CHUNK = 1 << 20
 """Bytes of a file that are gone over at once."""

@@ -184,7 +184,10 @@ class Child:
             self._process.wait()
 
     def _take(self) -> None:
-        data = os.read(self._pipe, CHUNK)
+        try:
+            data = os.read(self._pipe, CHUNK)
+        except BlockingIOError:  # somebody else, such as the command itself, has read it
+            return
         if data:
             self._read(data)
         else:

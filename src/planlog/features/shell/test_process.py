@@ -158,6 +158,11 @@ async def test_what_cannot_be_started_says_where_and_why(tmp_path: Path) -> None
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+async def test_a_command_that_reads_its_own_output_takes_it_from_nobody_but_itself() -> None:
+    ran = await run("cat /proc/$$/fd/1 >/dev/null & for i in $(seq 20000); do echo $i; done; kill %1; echo end >&2")
+    assert ran.output.endswith("end\n")
+
+
 async def test_output_arrives_while_the_command_runs(tmp_path: Path) -> None:
     ear, gate = Ear(), tmp_path / "gate"
     os.mkfifo(gate)

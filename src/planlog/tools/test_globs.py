@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.features.search.globs import GlobError, alternatives, matcher, names
+from planlog.tools.globs import GlobError, alternatives, matcher, names
 
 
 @pytest.mark.parametrize(
