@@ -54,7 +54,7 @@ class Copy:
         return [line for line in run.stdout.splitlines() if "::" in line]
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(900)
 def test_without_the_plan_nothing_is_missed_but_its_own_tests(tmp_path: Path) -> None:
     copy = Copy(tmp_path)
     whole = copy.collected()
