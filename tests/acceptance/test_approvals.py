@@ -1,11 +1,9 @@
 """Rules on the command line and rules that a person allows: what is asked, what is not, and in what window."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-import planlog.app
 from planlog.agent.agent import Agent
 from planlog.agent.approval import APPROVALS
 from planlog.log.session import Session
@@ -268,26 +266,23 @@ def test_no_row_of_a_question_is_gone_when_its_answer_is_typed(
 
 
 def test_a_rule_of_a_composition_that_names_no_tool_is_said_at_once(house: House) -> None:
-    shipped = Path(planlog.app.__file__).parent / "compositions" / "stdio.toml"
-    own = house.folder / "own.toml"
-    own.write_text(shipped.read_text().replace('approval = "ask"\n', 'approval = "ask"\ndeny = ["bsh git push"]\n'))
-    done = house.planlog("--composition", str(own), "run", "-m", house.script({"text": "Hi."}), "go")
+    own = composition(house, 'approval = "ask"\ndeny = ["bsh git push"]')
+    done = house.planlog("--composition", own, "run", "-m", house.script({"text": "Hi."}), "go")
     assert done.returncode == 2
     assert done.stderr.startswith('planlog: the rule "bsh git push" names no tool; it begins with one of: bash, ')
 
 
 def test_a_rule_is_asked_when_a_call_begins_and_not_before_the_calls_that_come_first(house: House) -> None:
     """The command makes a link of the path that the next call of the same answer names."""
-    shipped = Path(planlog.app.__file__).parent / "compositions" / "stdio.toml"
-    own = house.folder / "own.toml"
-    own.write_text(shipped.read_text().replace('approval = "ask"\n', 'approval = "auto"\ndeny = ["read .env"]\n'))
+    files = '[[plugin]]\nid = "files"\nuse = "planlog.features.files"'
+    own = composition(house, 'approval = "auto"\ndeny = ["read .env"]', files)
     house.folder.joinpath(".env").write_text("SECRET\n")
     calls = [
         {"name": "bash", "arguments": {"command": "ln -s .env link"}},
         {"name": "read", "arguments": {"path": "link"}},
     ]
     model = house.script({"tool_calls": calls}, {"text": "End."})
-    done = house.planlog("--composition", str(own), "run", "-m", model, "go")
+    done = house.planlog("--composition", own, "run", "-m", model, "go")
     assert done.returncode == 0
     results = [event["data"] for event in house.events() if event["type"] == "tool/result"]
     assert [data.get("error", {}).get("code") for data in results] == [None, "DENIED"]
