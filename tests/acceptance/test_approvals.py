@@ -269,7 +269,7 @@ def test_a_rule_of_a_composition_that_names_no_tool_is_said_at_once(house: House
     own = composition(house, 'approval = "ask"\ndeny = ["bsh git push"]')
     done = house.planlog("--composition", own, "run", "-m", house.script({"text": "Hi."}), "go")
     assert done.returncode == 2
-    assert done.stderr.startswith('planlog: the rule "bsh git push" names no tool; it begins with one of: bash, ')
+    assert done.stderr == 'planlog: the rule "bsh git push" names no tool; it begins with one of: bash\n'
 
 
 def test_a_rule_is_asked_when_a_call_begins_and_not_before_the_calls_that_come_first(house: House) -> None:
