@@ -4,12 +4,17 @@ Features return plain data; the face that mounts them cleans every text of contr
 So no feature can put an escape sequence on a terminal or markup on a page.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from planlog.kernel.errors import ConfigError
 from planlog.log.event import Event
+
+D = TypeVar("D")
+R = TypeVar("R")
 
 Style = Literal["plain", "dim", "bold", "good", "bad", "busy"]
 
@@ -50,13 +55,74 @@ class Row(msgspec.Struct, frozen=True):
     body: tuple[Line, ...] = ()
 
 
-class Renders(msgspec.Struct, frozen=True):
+class Renders(msgspec.Struct, Generic[D, R], frozen=True):
     """A feature's drawings for one face, by event type, projection key and tool name.
 
-    `totals` says in a few words what calls of one turn came to, "3 commands"; empty for calls that are not its own.
+    `D` is what the face makes of an event or a view (lines, updates), `R` what it makes of a call. `totals` says in a
+    few words what calls of one turn came to, "3 commands"; empty for calls that are not its own.
     """
 
-    events: Mapping[str, Callable[[Event], list[Line]]] = {}
-    views: Mapping[str, Callable[[Any], list[Line]]] = {}
-    rows: Mapping[str, Callable[[Call], Row]] = {}
+    events: Mapping[str, Callable[[Event], D]] = {}
+    views: Mapping[str, Callable[[Any], D]] = {}
+    rows: Mapping[str, Callable[[Call], R]] = {}
     totals: Callable[[Sequence[Call]], str] | None = None
+
+
+class Registry(Generic[D, R]):
+    """What the features that are mounted now can draw on one face; each face has a subclass, its plugins' need."""
+
+    face = "this face"
+
+    def __init__(self) -> None:
+        self._events: dict[str, Callable[[Event], D]] = {}
+        self._views: dict[str, Callable[[Any], D]] = {}
+        self._rows: dict[str, Callable[[Call], R]] = {}
+        self._totals: list[Callable[[Sequence[Call]], str]] = []
+
+    @contextmanager
+    def add(self, renders: Renders[D, R]) -> Generator[None]:
+        """Draws with `renders` until the block ends. What two features want to draw is a `ConfigError`."""
+        pairs: list[tuple[dict[str, Any], Any]] = [
+            (self._events, renders.events),
+            (self._views, renders.views),
+            (self._rows, renders.rows),
+        ]
+        for known, more in pairs:
+            for name in more:
+                if name in known:
+                    raise ConfigError(f'two plugins draw "{name}" on {self.face}')
+        for known, more in pairs:
+            known.update(more)
+        totals = [renders.totals] if renders.totals else []
+        self._totals += totals
+        try:
+            yield
+        finally:
+            for counting in totals:
+                self._totals.remove(counting)
+            for known, more in pairs:
+                for name in more:
+                    del known[name]
+
+    def event(self, event: Event) -> D | None:
+        """What is drawn for an event, None where no feature draws it."""
+        draw = self._events.get(event.type)
+        return draw(event) if draw else None
+
+    def view(self, key: str, value: Any) -> D | None:
+        """What is drawn for a projection's value, None where no feature draws it."""
+        draw = self._views.get(key)
+        return draw(value) if draw else None
+
+    def viewed(self) -> list[str]:
+        """The keys of all projections that are drawn, sorted."""
+        return sorted(self._views)
+
+    def row(self, call: Call) -> R | None:
+        """What is drawn for a call, None where no feature draws it."""
+        draw = self._rows.get(call.name)
+        return draw(call) if draw else None
+
+    def totals(self, calls: Sequence[Call]) -> list[str]:
+        """What the features count of a turn's calls, each in a few words."""
+        return [said for counting in self._totals if (said := counting(calls))]
