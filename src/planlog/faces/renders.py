@@ -58,12 +58,12 @@ class Row(msgspec.Struct, frozen=True):
 class Renders(msgspec.Struct, Generic[D, R], frozen=True):
     """A feature's drawings for one face, by event type, projection key and tool name.
 
-    `D` is what the face makes of an event or a view (lines, updates), `R` what it makes of a call. `totals` says in a
-    few words what calls of one turn came to, "3 commands"; empty for calls that are not its own.
+    Of an event or a view the face makes any number of `D` (lines, updates), of a call one `R` (a row, a card). `totals`
+    says in a few words what calls of one turn came to, "3 commands"; empty for calls that are not its own.
     """
 
-    events: Mapping[str, Callable[[Event], D]] = {}
-    views: Mapping[str, Callable[[Any], D]] = {}
+    events: Mapping[str, Callable[[Event], list[D]]] = {}
+    views: Mapping[str, Callable[[Any], list[D]]] = {}
     rows: Mapping[str, Callable[[Call], R]] = {}
     totals: Callable[[Sequence[Call]], str] | None = None
 
@@ -74,8 +74,8 @@ class Registry(Generic[D, R]):
     face = "this face"
 
     def __init__(self) -> None:
-        self._events: dict[str, Callable[[Event], D]] = {}
-        self._views: dict[str, Callable[[Any], D]] = {}
+        self._events: dict[str, Callable[[Event], list[D]]] = {}
+        self._views: dict[str, Callable[[Any], list[D]]] = {}
         self._rows: dict[str, Callable[[Call], R]] = {}
         self._totals: list[Callable[[Sequence[Call]], str]] = []
 
@@ -104,15 +104,15 @@ class Registry(Generic[D, R]):
                 for name in more:
                     del known[name]
 
-    def event(self, event: Event) -> D | None:
-        """What is drawn for an event, None where no feature draws it."""
+    def event(self, event: Event) -> list[D]:
+        """What is drawn for an event, nothing where no feature draws it."""
         draw = self._events.get(event.type)
-        return draw(event) if draw else None
+        return draw(event) if draw else []
 
-    def view(self, key: str, value: Any) -> D | None:
-        """What is drawn for a projection's value, None where no feature draws it."""
+    def view(self, key: str, value: Any) -> list[D]:
+        """What is drawn for a projection's value, nothing where no feature draws it."""
         draw = self._views.get(key)
-        return draw(value) if draw else None
+        return draw(value) if draw else []
 
     def viewed(self) -> list[str]:
         """The keys of all projections that are drawn, sorted."""

@@ -27,7 +27,7 @@ class Command(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-class AcpRenders(Registry[list[Update], Card]):
+class AcpRenders(Registry[Update, Card]):
     """Events and views are updates, a call is a card."""
 
     face = "ACP"

@@ -160,8 +160,8 @@ class ConfigUpdate(_Wire, frozen=True, tag_field="sessionUpdate", tag="config_op
 class SessionInfo(_Wire, frozen=True, tag_field="sessionUpdate", tag="session_info_update"):
     """What the session is called now, None: nothing; and when it last changed, ISO 8601."""
 
-    title: str | None | UnsetType = UNSET
-    updated_at: str | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
+    updated_at: str | UnsetType | None = UNSET
 
 
 class UsageUpdate(msgspec.Struct, frozen=True, tag_field="sessionUpdate", tag="usage_update"):

@@ -3,7 +3,7 @@
 from planlog.faces.renders import Line, Registry, Row
 
 
-class StdioRenders(Registry[list[Line], Row]):
+class StdioRenders(Registry[Line, Row]):
     """Events and views are lines, a call is a row."""
 
     face = "stdio"

@@ -84,7 +84,7 @@ class Transcript:
         if show:
             show(self, event)
         if not self._quiet:
-            self._console.out.lines(self._renders.event(event) or [])
+            self._console.out.lines(self._renders.event(event))
 
     def live(self, what: LiveNews) -> None:
         """Shows what is not on the log yet, or never will be."""
