@@ -125,6 +125,11 @@ class Agent:
         return session.id in self._turns
 
     @property
+    def policy(self) -> Policy:
+        """Who approves calls where nobody says otherwise."""
+        return self._policy
+
+    @property
     def rules(self) -> Rules:
         """Those of the composition."""
         return self._rules
@@ -141,6 +146,7 @@ class Agent:
         cwd: Path | None = None,
         agent: str | None = None,
         cancelled_by: AbortKind = "user",
+        tools: Tools | None = None,
     ) -> EndReason:
         """Works on the session until the message `until` is answered, here or elsewhere; how its turn ended.
 
@@ -152,7 +158,7 @@ class Agent:
         desk = Desk(
             session,
             model,
-            self._tools,
+            tools or self._tools,
             self._live,
             policy or self._policy,
             self._max_steps,

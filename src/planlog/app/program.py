@@ -21,8 +21,24 @@ if TYPE_CHECKING:
     from planlog.log.store.home import Home
     from planlog.model.model import Model
 
+DEFAULT = "stdio"
+"""The composition where none is named."""
 TURN_ROLES = ("event", "fold", "service", "tool", "stdio")
 """What a program needs to run turns and show them."""
+
+
+def registries(roles: Collection[str]) -> dict[type, Any]:
+    """The registry of each face that is asked for; features draw into it."""
+    given: dict[type, Any] = {}
+    if "stdio" in roles:
+        from planlog.faces.stdio import StdioRenders
+
+        given[StdioRenders] = StdioRenders()
+    if "acp" in roles:
+        from planlog.faces.acp import AcpRenders
+
+        given[AcpRenders] = AcpRenders()
+    return given
 
 
 class TerminalProgram:
@@ -30,7 +46,7 @@ class TerminalProgram:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
-        self.composition = "stdio"
+        self.composition = DEFAULT
         self._home: Path | None = None
         self._folder: Path | None = None
         self._closing = ExitStack()
@@ -114,14 +130,13 @@ class TerminalProgram:
         from planlog.app.notices import shown_warnings
         from planlog.app.signals import Signals
         from planlog.faces.cli import CommandLine
-        from planlog.faces.stdio import StdioRenders
         from planlog.faces.stdio.outlet import ScreenGone
         from planlog.kernel.errors import first_leaf
         from planlog.kernel.last_acts import LastActs
         from planlog.log.store import StoreLocked
 
         last_acts = LastActs()
-        given = {StdioRenders: StdioRenders(), CommandLine: CommandLine(), LastActs: last_acts}
+        given = {CommandLine: CommandLine(), LastActs: last_acts, **registries(roles)}
         code = 0
         signals = Signals(last_acts)
         try:

@@ -19,14 +19,16 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Signals:
     """While the block lasts, a signal cancels it; `exit_code` then is 128 and the signal's number.
 
-    The first Ctrl-C calls `interrupt` instead, where that is set; one more than was needed performs the last acts and
-    leaves at once, without waiting for anything. So does the first one, or any other signal, after `GRACE` seconds in
-    which `may_leave` stays set: a save that waits for another process's lock cannot be called back, only left.
+    The first Ctrl-C calls `interrupt` instead, where that is set, and the first signal of any kind `on_end`; one more
+    than was needed performs the last acts and leaves at once, without waiting for anything. So does the first one, or
+    any other signal, after `GRACE` seconds in which `may_leave` stays set: a save that waits for another process's lock
+    cannot be called back, only left.
     """
 
     def __init__(self, last_acts: LastActs) -> None:
         self.exit_code: int | None = None
         self.interrupt: Callable[[], object] | None = None
+        self.on_end: Callable[[], object] | None = None
         self.may_leave = False
         self._last_acts = last_acts
         self._scope = CancelScope()
@@ -57,6 +59,10 @@ class Signals:
         if self.may_leave:
             asyncio.get_running_loop().call_later(GRACE, self._leave_early, exit_code)
 
+    def leave_after(self, seconds: float, exit_code: int) -> None:
+        """Leaves then, if the orderly end takes as long."""
+        asyncio.get_running_loop().call_later(seconds, self.leave, exit_code)
+
     def leave(self, exit_code: int) -> None:
         """Performs the last acts and ends the process, without waiting for anything."""
         self._last_acts.perform()
@@ -66,6 +72,9 @@ class Signals:
         if number is signal.SIGINT and self.interrupt is not None:
             interrupt, self.interrupt = self.interrupt, None
             interrupt()
+        elif self.on_end is not None:
+            on_end, self.on_end = self.on_end, None
+            on_end()
         elif self.exit_code is None:
             self.end(128 + number)
         elif number is signal.SIGINT:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planlog.app.program import TerminalProgram
 
 OWN = {
+    "acp": "acp",
     "chat": "chat",
     "config": "config",
     "export": "export_file",

@@ -92,11 +92,15 @@ class Session:
 
     async def view(self, projection: Projection[S]) -> Any:
         """The projection's view of what is committed, as far as this process has read. The first look folds the log."""
+        return projection.view(await self.folded(projection))
+
+    async def folded(self, projection: Projection[S]) -> S:
+        """The state behind `view`, as of `head` at the moment of return, for whoever goes on folding from there."""
         if projection not in self._views:
             async with self._lock:
                 if projection not in self._views:
                     self._views[projection] = await self._fold(projection)
-        return projection.view(self._views[projection])
+        return self._views[projection]
 
     def state(self, rule: Rule[S]) -> S:
         """The state of a rule after the last committed event."""

@@ -48,6 +48,13 @@ class Sessions:
                 self._open[session] = opened
             return self._open[session]
 
+    async def delete(self, session: str) -> None:
+        """Removes a session with its log; one that is not there is no error. Nobody may run it or look at it."""
+        if valid_id(session):
+            async with self._opening:
+                self._open.pop(session, None)
+                await self.store.delete(session)
+
     async def find(self, prefix: str) -> SessionRecord:
         """The one session whose id starts with `prefix`; several or none are a `ConfigError` that says so."""
         records = await self.store.find(prefix) if valid_id(prefix) else []

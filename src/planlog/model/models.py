@@ -43,6 +43,25 @@ class Models:
 
         return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
 
+    def choices(self, text: str | None = None) -> list[str]:
+        """Names that `open` takes now, first the one that `text` means (as in `open`), none where it means nothing.
+
+        The others are the models that are asked where a key is set; which more there are only their providers know.
+        """
+        from planlog.model.providers import PROVIDERS
+
+        text = text or self._default
+        kind, _, name = text.partition(":")
+        try:
+            if kind == SCRIPT and name:
+                return [text]
+            address, name = self._choose(kind, clean_text(name), text)
+        except ConfigError:
+            return []
+        chosen = f"{address.provider.name}:{name}"
+        ready = [p for p in PROVIDERS if p.model and any(self._env.get(key, "").strip() for key in p.keys)]
+        return list(dict.fromkeys([chosen, *(f"{p.name}:{p.model}" for p in ready)]))
+
     def address(self, provider: "Provider") -> "Address":
         """Where the provider is reached from here. Raises `ConfigError` for a key or an address that cannot be one."""
         from planlog.model.providers import address_of

@@ -133,15 +133,16 @@ class Tool(Generic[P, R]):
 
 
 class Tools:
-    """The tools that are mounted at this moment."""
+    """The tools that are mounted at this moment; those of `beyond` count as well, whatever becomes of them there."""
 
-    def __init__(self) -> None:
+    def __init__(self, beyond: "Tools | None" = None) -> None:
         self._tools: dict[str, Tool[Any, Any]] = {}
+        self._beyond = beyond
 
     @contextmanager
     def add(self, tool: Tool[Any, Any]) -> Iterator[None]:
         """Offers `tool` for as long as the block lasts; a name that is taken is a `ConfigError`."""
-        if tool.name in self._tools:
+        if self.get(tool.name) is not None:
             raise ConfigError(f'tool "{tool.name}" is already registered; unmount one of the two plugins')
         self._tools[tool.name] = tool
         try:
@@ -151,12 +152,12 @@ class Tools:
 
     def get(self, name: str) -> Tool[Any, Any] | None:
         """The tool of exactly this name."""
-        return self._tools.get(name)
+        return self._tools.get(name) or (self._beyond.get(name) if self._beyond else None)
 
     def names(self) -> list[str]:
         """Sorted, so that requests stay the same whatever order the plugins were mounted in."""
-        return sorted(self._tools)
+        return sorted({*self._tools, *(self._beyond.names() if self._beyond else ())})
 
     def definitions(self) -> list[dict[str, Any]]:
         """Every tool's definition, sorted by name."""
-        return [self._tools[name].definition() for name in self.names()]
+        return [tool.definition() for name in self.names() if (tool := self.get(name))]

@@ -154,17 +154,15 @@ def _fault_of(line: bytes, error: Exception) -> Fault:
 _encoder = msgspec.json.Encoder()
 
 
-class _Out(msgspec.Struct, frozen=True):
+class _Out(msgspec.Struct, frozen=True, tag_field="jsonrpc", tag="2.0"):
     method: str
     params: Any
-    jsonrpc: str = "2.0"
 
 
-class _Asking(msgspec.Struct, frozen=True):
+class _Asking(msgspec.Struct, frozen=True, tag_field="jsonrpc", tag="2.0"):
     id: int
     method: str
     params: Any
-    jsonrpc: str = "2.0"
 
 
 def notification_line(method: str, params: Any) -> bytes:

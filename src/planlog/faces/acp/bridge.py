@@ -1,0 +1,269 @@
+"""planlog as an agent of an editor: every method of the protocol that it takes part in, over its sessions."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from planlog import __version__
+from planlog.agent.event import SESSION_TITLE, AbortKind
+from planlog.faces.acp.codec import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
+from planlog.faces.acp.connection import Asked, Connection, Method, RpcError
+from planlog.faces.acp.house import House
+from planlog.faces.acp.messages import (
+    Authenticate,
+    Initialize,
+    Listed,
+    ListPage,
+    ListSessions,
+    LoadSession,
+    McpServer,
+    NewSession,
+    OneSession,
+    Opened,
+    Options,
+    Prompt,
+    SetMode,
+    SetOption,
+)
+from planlog.faces.acp.prompts import command_of, text_of
+from planlog.faces.acp.streams import Inlet, Outlet
+from planlog.faces.acp.talk import Talk
+from planlog.faces.acp.translation import iso
+from planlog.faces.acp.updates import ConfigUpdate, ModeUpdate
+from planlog.kernel.errors import PlanlogError
+from planlog.log.event import read_line
+from planlog.log.session import Session
+from planlog.log.store import SessionRecord, SessionUnknown
+from planlog.tools.servers import Server
+
+VERSION = 1
+PAGE = 50
+"""Sessions in one page of the list."""
+END_SECONDS = 2.0
+"""How long turns may take to end when the client is gone."""
+FLUSH_SECONDS = 0.5
+
+
+class Bridge:
+    """Serves one client; `tasks` hold what goes on in its sessions."""
+
+    def __init__(self, house: House, inlet: Inlet, outlet: Outlet, tasks: TaskGroup) -> None:
+        self._house = house
+        self._outlet = outlet
+        self._tasks = tasks
+        self._talks: dict[str, Talk] = {}
+        self._opening = anyio.Lock()
+        self._connection = Connection(inlet, outlet, self._methods(), {"session/cancel": (OneSession, self._cancel)})
+
+    async def serve(self) -> None:
+        """Serves until the client says no more or reads no more."""
+        await self._connection.serve()
+
+    async def end(self) -> None:
+        """Ends every turn, in a bounded time, and sends what is left to be said."""
+        with anyio.move_on_after(END_SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for talk in self._talks.values():
+                    tasks.start_soon(talk.close, "disposed")
+        with anyio.move_on_after(FLUSH_SECONDS):
+            await self._outlet.flushed()
+
+    def _methods(self) -> dict[str, Method]:
+        return {
+            "initialize": Method(Initialize, self._initialize, early=True),
+            "authenticate": Method(Authenticate, self._authenticate),
+            "session/new": Method(NewSession, self._new),
+            "session/load": Method(LoadSession, self._load),
+            "session/resume": Method(LoadSession, self._resume),
+            "session/list": Method(ListSessions, self._list),
+            "session/close": Method(OneSession, self._close),
+            "session/delete": Method(OneSession, self._delete),
+            "session/prompt": Method(Prompt, self._prompt),
+            "session/set_mode": Method(SetMode, self._set_mode),
+            "session/set_config_option": Method(SetOption, self._set_option),
+        }
+
+    # The connection
+
+    async def _initialize(self, wanted: Initialize, asked: Asked) -> dict[str, Any]:
+        self._connection.initialized = True
+        return {
+            "protocolVersion": VERSION,
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+                "mcpCapabilities": {"http": False, "sse": False},
+                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+            },
+            "agentInfo": {"name": "planlog", "title": "planlog", "version": __version__},
+            "authMethods": [],
+        }
+
+    async def _authenticate(self, wanted: Authenticate, asked: Asked) -> None:
+        raise RpcError(INVALID_PARAMS, "there is nothing to authenticate with; keys come from planlog's environment")
+
+    # Sessions
+
+    async def _new(self, wanted: NewSession, asked: Asked) -> None:
+        folder = _folder(wanted.cwd)
+        if not folder.is_dir():
+            raise RpcError(INVALID_PARAMS, f"cwd is no folder: {folder}")
+        session = await self._house.sessions.create(folder)
+        talk = await self._talk(session, folder, wanted.mcp_servers)
+        asked.reply(self._opened(talk, session.id))
+        talk.begin()
+
+    async def _load(self, wanted: LoadSession, asked: Asked) -> Opened:
+        talk, is_new = await self._come_to(wanted)
+        try:
+            await talk.replay()
+        except BaseException:
+            if is_new:
+                self._forget(talk)
+            raise
+        return self._opened(talk)
+
+    async def _resume(self, wanted: LoadSession, asked: Asked) -> None:
+        talk, is_new = await self._come_to(wanted)
+        if not is_new:
+            asked.reply(self._opened(talk))
+            return
+        try:
+            translation = await talk.resume()
+        except BaseException:
+            self._forget(talk)
+            raise
+        asked.reply(self._opened(talk))
+        talk.opened(translation)
+
+    async def _come_to(self, wanted: LoadSession) -> tuple[Talk, bool]:
+        """The session as it is open already, or opened now."""
+        folder = _folder(wanted.cwd)
+        async with self._opening:
+            if talk := self._talks.get(wanted.session_id):
+                return talk, False
+            try:
+                session = await self._house.sessions.open(wanted.session_id)
+            except SessionUnknown as error:
+                raise _unknown(wanted.session_id) from error
+            return await self._talk(session, folder, wanted.mcp_servers), True
+
+    async def _talk(self, session: Session, folder: Path, servers: list[McpServer] | None) -> Talk:
+        talk = self._talks[session.id] = Talk(self._house, self._connection, session, folder)
+        ready = anyio.Event()
+        self._tasks.start_soon(talk.live, [_server(one) for one in servers or () if one.type == "stdio"], ready)
+        await ready.wait()
+        return talk
+
+    def _opened(self, talk: Talk, session: str | None = None) -> Opened:
+        more = {"session_id": session} if session else {}
+        return Opened(talk.choices.modes(), talk.choices.options(), **more)
+
+    async def _list(self, wanted: ListSessions, asked: Asked) -> ListPage:
+        records = await self._house.sessions.store.find("")
+        if wanted.cwd is not None:
+            records = [record for record in records if record.cwd == wanted.cwd]
+        start = _start(records, wanted.cursor) if wanted.cursor is not None else 0
+        page, more = records[start : start + PAGE], len(records) > start + PAGE
+        listed = tuple([await self._listed(record) for record in page])
+        return ListPage(listed, _cursor(page[-1]) if more else None)
+
+    async def _listed(self, record: SessionRecord) -> Listed:
+        title = None
+        try:
+            if line := await self._house.sessions.store.last_of(record.id, (SESSION_TITLE.name,)):
+                title = SESSION_TITLE.read(read_line(line)).title
+        except PlanlogError:  # a damaged session is listed without its title, so that the others are listed
+            pass
+        return Listed(record.id, record.cwd, iso(record.updated_at), title or None)
+
+    async def _close(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
+        talk = self._open(wanted.session_id)
+        await self._end(talk, "user")
+        return {}
+
+    async def _delete(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
+        if talk := self._talks.get(wanted.session_id):
+            await self._end(talk, "user")
+        if owner := await self._house.sessions.store.owner(wanted.session_id):
+            text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
+            raise RpcError(INTERNAL_ERROR, text)
+        await self._house.sessions.delete(wanted.session_id)
+        return {}
+
+    async def _end(self, talk: Talk, kind: AbortKind) -> None:
+        await talk.close(kind)
+        self._talks.pop(talk.session.id, None)
+
+    def _forget(self, talk: Talk) -> None:
+        if self._talks.pop(talk.session.id, None):
+            self._tasks.start_soon(talk.close, "user")
+
+    def _open(self, session: str) -> Talk:
+        talk = self._talks.get(session)
+        if talk is None:
+            raise _unknown(session)
+        return talk
+
+    # Turns
+
+    async def _prompt(self, wanted: Prompt, asked: Asked) -> None:
+        talk = self._open(wanted.session_id)
+        text = text_of(wanted.prompt)
+        words = command_of(text)
+        command = self._house.renders.command(words[0]) if words else None
+        await talk.prompt(asked, words[1] if words and command else text, command)
+
+    async def _cancel(self, wanted: OneSession) -> None:
+        if talk := self._talks.get(wanted.session_id):
+            await talk.stop()
+
+    # Choices
+
+    async def _set_mode(self, wanted: SetMode, asked: Asked) -> dict[str, Any]:
+        talk = self._open(wanted.session_id)
+        talk.choices.choose_mode(wanted.mode_id)
+        self._connection.update(wanted.session_id, ConfigUpdate(talk.choices.options()))
+        return {}
+
+    async def _set_option(self, wanted: SetOption, asked: Asked) -> Options:
+        talk = self._open(wanted.session_id)
+        mode = talk.choices.policy
+        talk.choices.choose(wanted.config_id, wanted.value)
+        if talk.choices.policy != mode:
+            self._connection.update(wanted.session_id, ModeUpdate(talk.choices.policy))
+        return Options(talk.choices.options())
+
+
+def _folder(cwd: str) -> Path:
+    folder = Path(cwd)
+    if not folder.is_absolute() or "\0" in cwd:
+        raise RpcError(INVALID_PARAMS, f"cwd has to be an absolute path, got {cwd[:200]!r}")
+    return folder
+
+
+def _unknown(session: str) -> RpcError:
+    return RpcError(NOT_FOUND, f"there is no session {session[:80]!r} here", {"sessionId": session[:200]})
+
+
+def _server(server: McpServer) -> Server:
+    return Server(
+        server.name, server.command, tuple(server.args or ()), {one.name: one.value for one in server.env or ()}
+    )
+
+
+def _cursor(last: SessionRecord) -> str:
+    return base64.urlsafe_b64encode(f"{last.updated_at}:{last.id}".encode()).decode()
+
+
+def _start(records: list[SessionRecord], cursor: str) -> int:
+    """Where the page begins that follows the one whose last session the cursor names."""
+    try:
+        updated_at, id = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True).decode().split(":", 1)
+        last = (-int(updated_at), id)
+    except ValueError as error:
+        raise RpcError(INVALID_PARAMS, "the cursor is none that this list has given") from error
+    return sum((-record.updated_at, record.id) <= last for record in records)

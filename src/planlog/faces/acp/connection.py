@@ -1,0 +1,250 @@
+"""One client at the other end of the wire: its requests are carried out side by side, each is answered once.
+
+Whatever a client sends, the connection lives; only the end of the stream, or of what can be written, ends it.
+"""
+
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from planlog.agent.tasks import task_group
+from planlog.faces.acp.codec import (
+    CANCELLED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NULL,
+    Fault,
+    Lines,
+    Message,
+    Notification,
+    Request,
+    Response,
+    error_line,
+    notification_line,
+    read_message,
+    request_line,
+    result_line,
+)
+from planlog.faces.acp.streams import Inlet, Outlet
+from planlog.faces.acp.updates import Update
+from planlog.kernel.errors import PlanlogError, one_line
+
+T = TypeVar("T")
+MOST_OPEN = 200
+"""Requests that are carried out at once; the next one is read when one of them is answered."""
+
+
+class RpcError(Exception):
+    """The request fails with this error; `message` is for a person, `data` is JSON for programs."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ClientFailed(Exception):
+    """The client answered a request of ours with an error, or with something that is no answer to it."""
+
+
+class Asked:
+    """A request of the client that is being carried out; it can be answered from anywhere, the first answer counts."""
+
+    def __init__(self, id: bytes, outlet: Outlet) -> None:
+        self.id = id
+        self.cancel: Callable[[], object] = lambda: None
+        """What is done when the client takes the request back; by default it is left alone."""
+        self.answered = anyio.Event()
+        self._outlet = outlet
+
+    def reply(self, result: Any) -> None:
+        """Answers with a result."""
+        self._send(lambda: result_line(self.id, result))
+
+    def fail(self, code: int, message: str, data: Any = None) -> None:
+        """Answers with an error."""
+        self._send(lambda: error_line(self.id, code, message, data))
+
+    def _send(self, line: Callable[[], bytes]) -> None:
+        if not self.answered.is_set():
+            self._outlet.send(line())
+            self.answered.set()
+
+
+class Method(msgspec.Struct, frozen=True):
+    """How a request is carried out: `run` gets its typed parameters.
+
+    What it returns is the answer, unless it has replied itself. With `early` it may come before `initialize`.
+    """
+
+    params: type[Any]
+    run: Callable[[Any, Asked], Awaitable[Any]]
+    early: bool = False
+
+
+class Connection:
+    """`notes` are the notifications that mean something; others are ignored."""
+
+    def __init__(
+        self,
+        inlet: Inlet,
+        outlet: Outlet,
+        methods: Mapping[str, Method],
+        notes: Mapping[str, tuple[type[Any], Callable[[Any], Awaitable[None]]]],
+    ) -> None:
+        self._inlet = inlet
+        self._outlet = outlet
+        self._methods = methods
+        self._notes = notes
+        self._open: dict[bytes, Asked] = {}
+        self._asked: dict[bytes, tuple[anyio.Event, list[Response]]] = {}
+        self._count = 0
+        self._room = anyio.Event()
+        self.initialized = False
+
+    async def serve(self) -> None:
+        """Carries out what the client wants until it says no more; then whatever still runs is cancelled."""
+        lines = Lines()
+        async with task_group() as tasks:
+            tasks.start_soon(self._end_when_broken, tasks)
+            while data := await self._inlet.read():
+                for line in lines.feed(data):
+                    await self._heed(read_message(line), tasks)
+            for line in lines.end():
+                await self._heed(read_message(line), tasks)
+            tasks.cancel_scope.cancel()
+
+    async def _end_when_broken(self, tasks: TaskGroup) -> None:
+        await self._outlet.broken.wait()
+        tasks.cancel_scope.cancel()
+
+    # Out
+
+    def update(self, session: str, update: Update) -> None:
+        """Tells the client something about a session."""
+        self._outlet.send(notification_line("session/update", {"sessionId": session, "update": update}))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the client has fallen behind with reading."""
+        return self._outlet.is_full
+
+    async def room(self) -> None:
+        """Waits until the client has read enough."""
+        await self._outlet.room()
+
+    async def ask(self, method: str, params: Any, answer: type[T]) -> T:
+        """The client's answer to a request of ours. Raises `ClientFailed`. Cancelled, it takes the request back."""
+        self._count += 1
+        id = self._count
+        key = str(id).encode()
+        came, answers = anyio.Event(), []
+        self._asked[key] = (came, answers)
+        self._outlet.send(request_line(id, method, params))
+        try:
+            await came.wait()
+        except anyio.get_cancelled_exc_class():
+            self._outlet.send(notification_line("$/cancel_request", {"requestId": id}))
+            raise
+        finally:
+            del self._asked[key]
+        try:
+            return msgspec.json.decode(answers[0].result or b"null", type=answer)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ClientFailed(f"{method}: {error}") from error
+
+    # In
+
+    async def _heed(self, message: Message | None, tasks: TaskGroup) -> None:
+        match message:
+            case Request():
+                while len(self._open) >= MOST_OPEN:
+                    self._room = anyio.Event()
+                    await self._room.wait()
+                await self._begin(message, tasks)
+            case Notification():
+                # Begun after what was asked before it, which it may be about.
+                tasks.start_soon(self._note, message)
+            case Response(id=id):
+                if waiting := self._asked.get(id):
+                    waiting[1].append(message)
+                    waiting[0].set()
+            case Fault(code=code, message=text):
+                self._outlet.send(error_line(NULL, code, text))
+            case None:
+                pass
+
+    async def _begin(self, request: Request, tasks: TaskGroup) -> None:
+        asked = Asked(request.id, self._outlet)
+        method = self._methods.get(request.method)
+        if not self.initialized and not (method and method.early):
+            asked.fail(INVALID_REQUEST, "initialize comes first")
+        elif method is None:
+            asked.fail(METHOD_NOT_FOUND, f"there is no method {request.method[:200]}")
+        elif request.id in self._open and request.id != NULL:
+            asked.fail(INVALID_REQUEST, "a request with that id is still being carried out")
+        else:
+            try:
+                params = msgspec.json.decode(request.params, type=method.params)
+            except (msgspec.MsgspecError, RecursionError) as error:
+                asked.fail(INVALID_PARAMS, f"{request.method}: {one_line(error)}")
+                return
+            self._open[request.id] = asked
+            tasks.start_soon(self._carry_out, method, params, asked)
+
+    async def _carry_out(self, method: Method, params: Any, asked: Asked) -> None:
+        scope = anyio.CancelScope()
+        asked.cancel = scope.cancel
+        try:
+            with scope:
+                asked.reply(await method.run(params, asked))
+            if scope.cancelled_caught:
+                asked.fail(CANCELLED, "the request was cancelled")
+        except RpcError as error:
+            asked.fail(error.code, error.message, error.data)
+        except PlanlogError as error:
+            asked.fail(INTERNAL_ERROR, one_line(error))
+        except Exception as error:  # a fault of ours: this request fails, the other sessions go on
+            trace()
+            asked.fail(INTERNAL_ERROR, f"planlog failed: {type(error).__name__}")
+        finally:
+            if self._open.get(asked.id) is asked:
+                del self._open[asked.id]
+            self._room.set()
+
+    async def _note(self, note: Notification) -> None:
+        if note.method == "$/cancel_request":
+            try:
+                id = msgspec.json.decode(note.params, type=_Taken).request_id
+            except (msgspec.MsgspecError, RecursionError):
+                return
+            if asked := self._open.get(bytes(id)):
+                asked.cancel()
+            return
+        known = self._notes.get(note.method)
+        if known is None or not self.initialized:
+            return
+        params, heed = known
+        try:
+            meant = msgspec.json.decode(note.params, type=params)
+        except (msgspec.MsgspecError, RecursionError):
+            return
+        await heed(meant)
+
+
+def trace() -> None:
+    """The error that is being handled, on stderr, if anybody still reads that."""
+    with suppress(Exception):
+        traceback.print_exc()
+
+
+class _Taken(msgspec.Struct, frozen=True, rename="camel"):
+    request_id: msgspec.Raw

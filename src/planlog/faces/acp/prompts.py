@@ -1,0 +1,67 @@
+"""Makes the text of a prompt of the blocks that an editor sends."""
+
+from typing import Any
+
+import msgspec
+
+from planlog.faces.acp.codec import INVALID_PARAMS
+from planlog.faces.acp.connection import RpcError
+
+
+class _Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+    text: str
+
+
+class _Link(msgspec.Struct, frozen=True, tag_field="type", tag="resource_link"):
+    name: str
+    uri: str
+
+
+class _Contents(msgspec.Struct, frozen=True):
+    uri: str
+    text: str | None = None
+
+
+class _Resource(msgspec.Struct, frozen=True, tag_field="type", tag="resource"):
+    resource: _Contents
+
+
+_Block = _Text | _Link | _Resource
+
+
+def text_of(blocks: list[Any]) -> str:
+    """What the model reads: texts as they are, a link by its name and address, a resource with what it holds.
+
+    Raises `RpcError` for a block of another kind, and where there is nothing to read.
+    """
+    text = "\n\n".join(part for block in blocks if (part := _part(block)))
+    if not text.strip():
+        raise RpcError(INVALID_PARAMS, "the prompt is empty")
+    return text
+
+
+def _part(block: Any) -> str:
+    kind = block.get("type") if isinstance(block, dict) else None
+    try:
+        read = msgspec.convert(block, _Block)
+    except msgspec.ValidationError as error:
+        if kind in ("text", "resource_link", "resource"):
+            raise RpcError(INVALID_PARAMS, f"a block of the prompt is not what its type says: {error}") from error
+        known = "text, resource_link and resource"
+        raise RpcError(INVALID_PARAMS, f"blocks of type {str(kind)[:40]} are not supported; {known} are") from error
+    if isinstance(read, _Text):
+        return read.text
+    if isinstance(read, _Link):
+        return f"[{read.name}]({read.uri})"
+    uri, held = read.resource.uri, read.resource.text
+    # Without a text it holds bytes, which no model is given here.
+    return f"[{uri}]" if held is None else f"<resource uri={msgspec.json.encode(uri).decode()}>\n{held}\n</resource>"
+
+
+def command_of(text: str) -> tuple[str, str] | None:
+    """The name and the rest of `/name rest`; None for what is no command, such as a path."""
+    if not text.startswith("/"):
+        return None
+    name, _, rest = text[1:].partition(" ")
+    name, _, more = name.partition("\n")
+    return (name, f"{more} {rest}".strip()) if name and "/" not in name else None
