@@ -1,6 +1,6 @@
 """Serves one editor over ACP, from the first line that it sends to the end of its stream."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
@@ -34,9 +34,16 @@ LEAVE_SECONDS = 2.8
 """How long the whole end may take; a database that somebody keeps locked is not waited for any longer."""
 
 
-async def serve(
-    scope: Scope, signals: "Signals", wires: tuple[int, int], model: str | None, approve: Policy | None
-) -> int:
+class Wires(NamedTuple):
+    """The two descriptors, what was read of the first already, and whether the client was greeted."""
+
+    inlet: int
+    outlet: int
+    read: bytes
+    greeted: bool
+
+
+async def serve(scope: Scope, signals: "Signals", wires: Wires, model: str | None, approve: Policy | None) -> int:
     """Serves until the client is gone or a signal comes; both are an orderly end."""
     agent, tools, renders = scope.get(Agent), scope.get(Tools), scope.get(AcpRenders)
     check_named((*agent.rules.allow, *agent.rules.deny), tools)
@@ -56,10 +63,10 @@ async def serve(
     signals.on_end = serving.cancel
     with renders.offer(TITLE):
         async with task_group() as tasks:
-            bridge = Bridge(house, Inlet(wires[0]), Outlet(wires[1]), tasks)
+            bridge = Bridge(house, Inlet(wires.inlet, wires.read), Outlet(wires.outlet), tasks)
             try:
                 with serving:
-                    await bridge.serve()
+                    await bridge.serve(initialized=wires.greeted)
             finally:
                 signals.leave_after(LEAVE_SECONDS, 0)
                 with anyio.CancelScope(shield=True):

@@ -29,16 +29,20 @@ def command(program: "TerminalProgram", model: str | None, approve: "Policy | No
     stdin. What goes wrong is said on stderr.
     """
     from planlog.app.program import DEFAULT
+    from planlog.faces.acp.hello import say_hello
     from planlog.faces.acp.stdio import take_stdio
     from planlog.kernel.errors import ConfigError
 
     if sys.stdin is not None and sys.stdin.isatty():
         program.tell("planlog acp speaks with an editor, in lines of JSON; planlog chat speaks with you")
     try:
-        wires = take_stdio()
+        inlet, outlet = take_stdio()
     except OSError as error:
         raise ConfigError(f"planlog acp speaks on stdin and stdout, and one of them is closed: {error}") from error
-    from planlog.app.serving import ACP_ROLES, serve
+    read, greeted = say_hello(inlet, outlet)
+    from planlog.app.serving import ACP_ROLES, Wires, serve
+
+    wires = Wires(inlet, outlet, read, greeted)
 
     if program.composition == DEFAULT:
         program.composition = "acp"

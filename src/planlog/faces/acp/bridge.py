@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from planlog import __version__
 from planlog.agent.event import SESSION_TITLE, AbortKind
 from planlog.faces.acp.codec import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from planlog.faces.acp.connection import Asked, Connection, Method, RpcError
+from planlog.faces.acp.hello import greeting
 from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import (
     Authenticate,
@@ -39,7 +39,6 @@ from planlog.log.session import Session
 from planlog.log.store import SessionRecord, SessionUnknown
 from planlog.tools.servers import Server
 
-VERSION = 1
 PAGE = 50
 """Sessions in one page of the list."""
 END_SECONDS = 2.0
@@ -58,8 +57,9 @@ class Bridge:
         self._opening = anyio.Lock()
         self._connection = Connection(inlet, outlet, self._methods(), {"session/cancel": (OneSession, self._cancel)})
 
-    async def serve(self) -> None:
-        """Serves until the client says no more or reads no more."""
+    async def serve(self, *, initialized: bool = False) -> None:
+        """Serves until the client says no more or reads no more. `initialized`: it has been greeted already."""
+        self._connection.initialized = initialized
         await self._connection.serve()
 
     async def end(self) -> None:
@@ -90,17 +90,7 @@ class Bridge:
 
     async def _initialize(self, wanted: Initialize, asked: Asked) -> dict[str, Any]:
         self._connection.initialized = True
-        return {
-            "protocolVersion": VERSION,
-            "agentCapabilities": {
-                "loadSession": True,
-                "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
-                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
-            },
-            "agentInfo": {"name": "planlog", "title": "planlog", "version": __version__},
-            "authMethods": [],
-        }
+        return greeting()
 
     async def _authenticate(self, wanted: Authenticate, asked: Asked) -> None:
         raise RpcError(INVALID_PARAMS, "there is nothing to authenticate with; keys come from planlog's environment")

@@ -9,9 +9,10 @@ import os
 import select
 import threading
 from collections import deque
-from contextlib import suppress
 
 import anyio
+
+from planlog.faces.acp.stdio import wait_for, write_all
 
 CHUNK = 1 << 18
 WAITING = 4
@@ -23,10 +24,11 @@ FULL = 1 << 20
 class Inlet:
     """Reads a descriptor, a few chunks ahead."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, read: bytes = b"") -> None:
+        """`read` is what somebody has read already."""
         self._descriptor = descriptor
         self._loop = asyncio.get_running_loop()
-        self._chunks: deque[bytes] = deque()
+        self._chunks: deque[bytes] = deque([read] if read else [])
         self._some = anyio.Event()
         self._slots = threading.Semaphore(WAITING)
         threading.Thread(target=self._read, name="ACP input", daemon=True).start()
@@ -48,7 +50,7 @@ class Inlet:
             try:
                 data = os.read(self._descriptor, CHUNK)
             except BlockingIOError:  # somebody else made it non-blocking
-                _poll(self._descriptor, select.POLLIN)
+                wait_for(self._descriptor, select.POLLIN)
                 self._slots.release()
                 continue
             except OSError:
@@ -109,7 +111,7 @@ class Outlet:
                 lines = list(self._lines)
                 self._lines.clear()
             data = b"".join(lines)
-            broken = not _write_all(self._descriptor, data)
+            broken = not write_all(self._descriptor, data)
             try:
                 self._loop.call_soon_threadsafe(self._written, len(data), broken)
             except RuntimeError:  # the loop has ended
@@ -123,22 +125,3 @@ class Outlet:
             self.broken.set()
         moved, self._moved = self._moved, anyio.Event()
         moved.set()
-
-
-def _write_all(descriptor: int, data: bytes) -> bool:
-    rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[os.write(descriptor, rest) :]
-        except BlockingIOError:
-            _poll(descriptor, select.POLLOUT)
-        except OSError:
-            return False
-    return True
-
-
-def _poll(descriptor: int, what: int) -> None:
-    poll = select.poll()
-    with suppress(OSError):
-        poll.register(descriptor, what)
-        poll.poll()
