@@ -35,6 +35,7 @@ class Wire:
         self._ended = False
         self._reading = threading.Event()
         self._reading.set()
+        self._resting = threading.Event()
         self._sending = threading.Lock()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -168,6 +169,16 @@ class Wire:
         """Reads again."""
         self._reading.set()
 
+    def hang_up(self) -> None:
+        """Reads no more, ever: what the program writes from now on goes nowhere."""
+        assert self.process.stdout is not None
+        self._reading.clear()
+        self.request("session/list")  # for the reader to wake up at
+        while not self._resting.wait(0.01):
+            pass
+        self._ended = True
+        self.process.stdout.close()
+
     def close(self, within: float = 5.0) -> int:
         """Closes the program's stdin and waits for its end; the exit code."""
         assert self.process.stdin is not None
@@ -195,7 +206,7 @@ class Wire:
     def _read(self) -> None:
         assert self.process.stdout is not None
         descriptor, rest = self.process.stdout.fileno(), b""
-        while self._reading.wait() and (data := os.read(descriptor, 1 << 16)):
+        while self._may_read() and (data := os.read(descriptor, 1 << 16)):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 self._take(line)
@@ -204,6 +215,13 @@ class Wire:
                 self.judge.faults.append(f"the last line has no end: {rest[:200]!r}")
             self._ended = True
             self._news.notify_all()
+
+    def _may_read(self) -> bool:
+        if not self._reading.is_set():
+            self._resting.set()
+            self._reading.wait()
+            self._resting.clear()
+        return not self._ended
 
     def _take(self, line: bytes) -> None:
         with self._news:

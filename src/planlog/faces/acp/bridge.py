@@ -1,6 +1,7 @@
 """planlog as an agent of an editor: every method of the protocol that it takes part in, over its sessions."""
 
 import base64
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -178,10 +179,12 @@ class Bridge:
     async def _delete(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
         if talk := self._talks.get(wanted.session_id):
             await self._end(talk, "user")
-        if owner := await self._house.sessions.store.owner(wanted.session_id):
-            text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
-            raise RpcError(INTERNAL_ERROR, text)
-        await self._house.sessions.delete(wanted.session_id)
+        with suppress(SessionUnknown):
+            session = (await self._house.sessions.open(wanted.session_id)).id
+            if owner := await self._house.sessions.store.owner(session):
+                text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
+                raise RpcError(INTERNAL_ERROR, text)
+            await self._house.sessions.delete(session)
         return {}
 
     async def _end(self, talk: Talk, kind: AbortKind) -> None:

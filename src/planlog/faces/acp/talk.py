@@ -374,15 +374,21 @@ class Talk:
                 await self._house.agent.withdraw(session, left.message)
             left.asked.fail(INTERNAL_ERROR, one_line(error))
             return
-        while self._seen < session.head - 1 and not left.asked.answered.is_set():
-            await self._wait()
+        await self._shown(left)
         answer_turn(left.asked, reason)  # where no turn has: it was taken back, or heard before its id was known here
+
+    async def _shown(self, left: Left) -> None:
+        """Waits until all that is on the log now has been told, or the prompt is answered by it."""
+        head = self.session.head
+        while self._seen < head - 1 and not left.asked.answered.is_set():
+            await self._wait()
 
     async def _obey(self, left: Left, command: Command) -> None:
         try:
             self._say(await command.run(self.session, left.text))
         except PlanlogError as error:
             self._say(one_line(error))
+        await self._shown(left)
         left.asked.reply(Stopped("end_turn"))
 
     async def _idle(self) -> None:
