@@ -78,14 +78,16 @@ def test_01_stdout_holds_protocol_lines_only_whatever_else_is_printed(connect: C
         "threading.Thread(target=shout, daemon=True).start()\n"
     )
     env = {**house.env, "PYTHONPATH": str(noisy)}
-    wire = connect(
-        runs("echo from a child; sleep 1.5; echo on stdout >&1"), DONE, options=("--approve", "auto"), env=env
-    )
-    session = wire.open(house.folder)
-    assert wire.prompt(session) == "end_turn"
-    assert wire.close() == 0
-    said = wire.process.stderr.read() if wire.process.stderr else b""
-    assert b"print" in said and b"child" in said and b"ZeroDivisionError" in said
+    command = runs("echo from a child; sleep 1.5; echo on stdout >&1")
+    with (noisy / "stderr").open("wb") as stderr:
+        wire = connect(command, DONE, options=("--approve", "auto"), env=env, stderr=stderr)
+        session = wire.open(house.folder)
+        assert wire.prompt(session) == "end_turn"
+        assert wire.close() == 0
+    said = (noisy / "stderr").read_bytes()
+    assert b"print" in said
+    assert b"child" in said
+    assert b"ZeroDivisionError" in said
 
 
 def test_02_a_malformed_line_is_answered_and_the_connection_goes_on(connect: Connect, house: House) -> None:
@@ -165,7 +167,7 @@ def test_06_long_lines_are_taken_and_too_long_ones_refused(connect: Connect, hou
         )
         wire.judge.sent({"id": 0, "method": "session/list"})
         mark = len(answers(wire))
-        wire.until(lambda lines: len(answers(wire)) > mark - 1 and answers(wire)[-1]["id"] == 0)
+        wire.until(lambda lines, mark=mark: len(answers(wire)) > mark - 1 and answers(wire)[-1]["id"] == 0)
     assert wire.prompt(session, "word " * 1_000_000) == "end_turn"
     mark = wire.mark()
     wire.send_bytes(b'{"x":"')
@@ -190,7 +192,7 @@ def test_07_the_end_of_stdin_and_sigterm_end_everything_in_time(connect: Connect
         wire = connect(runs(f"exec -a '{marker}' sleep 1000"), DONE, options=("--approve", "auto"))
         session = wire.open(house.folder)
         id = wire.begin_prompt(session)
-        wire.until(lambda lines: is_alive(marker))
+        wire.until(lambda lines, marker=marker: is_alive(marker))
         began = time.monotonic()
         assert end(wire) == 0
         assert time.monotonic() - began < 3
@@ -205,7 +207,7 @@ def test_08_a_broken_stdout_ends_it_without_a_flood(connect: Connect, house: Hou
     wire = connect(runs(f"exec -a '{marker}' sleep 1000"), DONE, options=("--approve", "auto"))
     session = wire.open(house.folder)
     wire.begin_prompt(session)
-    wire.until(lambda lines: is_alive(marker))
+    wire.until(lambda lines, marker=marker: is_alive(marker))
     wire.hang_up()
     wire.send_bytes(line({"jsonrpc": "2.0", "id": 77, "method": "session/list", "params": {}}) * 3)
     assert wire.process.wait(5) == 0
@@ -312,7 +314,8 @@ def test_11_exactly_what_is_implemented_is_advertised(connect: Connect) -> None:
         "mcpCapabilities": {"http": False, "sse": False},
         "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
     }
-    assert told["agentInfo"]["name"] == "planlog" and told["agentInfo"]["version"]
+    assert told["agentInfo"]["name"] == "planlog"
+    assert told["agentInfo"]["version"]
     assert told["authMethods"] == []
     methods = ("session/load", "session/resume", "session/list", "session/close", "session/delete")
     assert [wire.fails(name, cursor="?") in (-32602, -32002) for name in methods] == [True] * 5
@@ -370,9 +373,8 @@ def test_14_a_load_tells_the_history_in_order_then_the_plan_then_answers(connect
     wire = connect(DONE)
     mark = wire.mark()
     loaded = wire.load(session, house.folder)
-    assert loaded["modes"]["currentModeId"] == "ask" and {"model", "approval"} == {
-        o["id"] for o in loaded["configOptions"]
-    }
+    assert loaded["modes"]["currentModeId"] == "ask"
+    assert {"model", "approval"} == {o["id"] for o in loaded["configOptions"]}
     assert is_answer(wire.lines[-1])
     kinds = wire.kinds(session, since=mark)
     assert kinds == [
@@ -431,7 +433,8 @@ def test_15_a_load_of_what_is_not_there_or_refused_says_so(connect: Connect, hou
         wire.close()
         wire = connect(DONE)
         error = wire.error(wire.request("session/load", sessionId=session, cwd=str(house.folder), mcpServers=[]))
-        assert said in error["message"] and session in error["message"]
+        assert said in error["message"]
+        assert session in error["message"]
         assert wire.fails("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "go"}]) == -32002
         break_again = (
             'UPDATE event SET line = CAST(replace(CAST(line AS TEXT), \'"todos":7,"x":[\', \'"todos":[\') AS BLOB)'
@@ -506,7 +509,8 @@ def test_17_a_second_process_follows_and_its_prompt_is_told_who_runs_the_session
     second.load(session, house.folder)
     assert second.plans(session) == [TOLD]
     error = second.error(second.begin_prompt(session))
-    assert str(first.process.pid) in error["message"] and error["data"]["pid"] == first.process.pid
+    assert str(first.process.pid) in error["message"]
+    assert error["data"]["pid"] == first.process.pid
     gate.touch()
     first.result(id)
     second.until(lambda lines: "Done." in second.text(session))
@@ -550,7 +554,8 @@ def test_19_the_list_is_filtered_sorted_paged_and_never_null(connect: Connect, h
     assert sorted(ids) == sorted([*here, there])
     first = sessions["sessions"][0]
     assert (first["sessionId"], first["title"], first["cwd"]) == (here[0], "Tidy up", str(house.folder))
-    assert first["updatedAt"].endswith("Z") and "T" in first["updatedAt"]
+    assert first["updatedAt"].endswith("Z")
+    assert "T" in first["updatedAt"]
     stamps = [one["updatedAt"] for one in (*sessions["sessions"], *rest["sessions"])]
     assert stamps == sorted(stamps, reverse=True)
     assert [one["sessionId"] for one in wire.call("session/list", cwd=str(other))["sessions"]] == [there]
@@ -583,7 +588,8 @@ def test_21_the_title_comes_once_after_the_first_exchange(connect: Connect, hous
     session = wire.open(house.folder)
     wire.prompt(session, "Mend the roof")
     (info,) = wire.updates(session, "session_info_update")
-    assert info["title"] == "Mend the roof" and info["updatedAt"].endswith("Z")
+    assert info["title"] == "Mend the roof"
+    assert info["updatedAt"].endswith("Z")
     assert wire.kinds(session)[-1] == "session_info_update"
     wire.prompt(session, "And the door")
     assert len(wire.updates(session, "session_info_update")) == 1
@@ -798,7 +804,7 @@ def test_35_a_cancel_at_any_moment_answers_once_and_stops_everything(
     elif moment == "in the answer":
         wire.until(lambda lines: wire.text(session))
     elif moment == "in a tool":
-        wire.until(lambda lines: is_alive(marker))
+        wire.until(lambda lines, marker=marker: is_alive(marker))
     elif asks:
         wire.asked()
     began = time.monotonic()
@@ -933,8 +939,10 @@ def test_40_failures_and_limits_are_told_in_the_protocols_words(connect: Connect
     wire = connect(broken, cut, {"text": "fine"})
     session = wire.open(house.folder)
     error = wire.error(wire.begin_prompt(session, "my secret prompt"))
-    assert error["code"] == -32603 and "the provider says no" in error["message"]
-    assert "secret" not in json.dumps(error) and "Traceback" not in json.dumps(error)
+    assert error["code"] == -32603
+    assert "the provider says no" in error["message"]
+    assert "secret" not in json.dumps(error)
+    assert "Traceback" not in json.dumps(error)
     assert wire.prompt(session) == "max_tokens"
     assert wire.prompt(session) == "end_turn"
     limited = connect(runs("echo hi"), DONE, options=("--approve", "auto", "--composition", _one_step(house)))
@@ -943,7 +951,8 @@ def test_40_failures_and_limits_are_told_in_the_protocols_words(connect: Connect
     nobody = connect()
     session = nobody.open(house.folder)
     error = nobody.error(nobody.begin_prompt(session))
-    assert error["code"] == -32603 and "no model is chosen" in error["message"]
+    assert error["code"] == -32603
+    assert "no model is chosen" in error["message"]
     assert house.events(session) == []
 
 

@@ -55,6 +55,11 @@ def report(error: BaseException, program: "TerminalProgram") -> int:
     return code
 
 
+def explain(error: BaseException) -> str:
+    """What happened, in the line that `report` says of it."""
+    return one_line(_cause(first_leaf(error)))
+
+
 def _stdout_fault() -> str:
     """Why what click printed cannot leave Python's buffer, which is emptied into nothing then; "" where it can."""
     try:

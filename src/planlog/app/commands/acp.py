@@ -8,8 +8,12 @@ import click
 from planlog.faces.cli import composition_option, home_option, model_option
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from planlog.agent.desk import Policy
     from planlog.app.program import TerminalProgram
+    from planlog.app.signals import Signals
+    from planlog.kernel.scope import Scope
 
 
 @click.command("acp", short_help="Be the agent of an editor (Agent Client Protocol).")
@@ -28,8 +32,9 @@ def command(program: "TerminalProgram", model: str | None, approve: "Policy | No
     The editor starts this command; docs/howto/editors.md has the settings for each. It ends when the editor closes its
     stdin. What goes wrong is said on stderr.
     """
+    from planlog.app.failure import explain
     from planlog.app.program import DEFAULT
-    from planlog.faces.acp.hello import say_hello
+    from planlog.faces.acp.hello import say_hello, say_no
     from planlog.faces.acp.stdio import take_stdio
     from planlog.kernel.errors import ConfigError
 
@@ -43,7 +48,18 @@ def command(program: "TerminalProgram", model: str | None, approve: "Policy | No
     from planlog.app.serving import ACP_ROLES, Wires, serve
 
     wires = Wires(inlet, outlet, read, greeted)
+    begun = False
+
+    def begin(scope: "Scope", signals: "Signals") -> "Awaitable[int]":
+        nonlocal begun
+        begun = True
+        return serve(scope, signals, wires, model, approve)
 
     if program.composition == DEFAULT:
         program.composition = "acp"
-    return program.run_signalled(lambda scope, signals: serve(scope, signals, wires, model, approve), roles=ACP_ROLES)
+    try:
+        return program.run_signalled(begin, roles=ACP_ROLES)
+    except Exception as error:
+        if not begun:
+            say_no(inlet, outlet, read, explain(error))
+        raise

@@ -1,12 +1,13 @@
 """Answers `initialize` at once, before what a session needs is imported: editors start agents while people wait."""
 
 import os
+import select
 from typing import Any
 
 import msgspec
 
 from planlog import __version__
-from planlog.faces.acp.codec import Request, read_message, result_line
+from planlog.faces.acp.codec import INTERNAL_ERROR, Lines, Request, error_line, read_message, result_line
 from planlog.faces.acp.messages import Initialize
 from planlog.faces.acp.stdio import write_all
 
@@ -14,6 +15,8 @@ VERSION = 1
 LONGEST = 1 << 20
 """Bytes in which the first line has to end to be answered here."""
 CHUNK = 1 << 16
+REFUSE_SECONDS = 2.0
+"""How long a program that cannot serve waits for the request whose answer says why."""
 
 
 def say_hello(inlet: int, outlet: int) -> tuple[bytes, bool]:
@@ -41,6 +44,20 @@ def say_hello(inlet: int, outlet: int) -> tuple[bytes, bool]:
         return data, False
     write_all(outlet, result_line(message.id, greeting()))
     return rest, True
+
+
+def say_no(inlet: int, outlet: int, read: bytes, reason: str) -> None:
+    """Answers what was asked since the greeting with why nothing can be served: editors show no stderr."""
+    lines, data = Lines(), read
+    while True:
+        for line in lines.feed(data):
+            if isinstance(message := read_message(line), Request):
+                write_all(outlet, error_line(message.id, INTERNAL_ERROR, reason))
+        if not select.select([inlet], [], [], REFUSE_SECONDS)[0]:
+            return
+        data = os.read(inlet, CHUNK)
+        if not data:
+            return
 
 
 def greeting() -> dict[str, Any]:
