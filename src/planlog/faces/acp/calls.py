@@ -20,7 +20,7 @@ from planlog.faces.acp.updates import (
     Update,
     text_item,
 )
-from planlog.faces.acp.wording import TEXT, bounded, fenced
+from planlog.faces.acp.wording import bounded, fenced
 from planlog.faces.renders import Call
 from planlog.log.text import mend_escapes
 from planlog.tools.call import present
@@ -145,7 +145,7 @@ class Calls:
         shown = present(self._tools, known.name, arguments)
         card = self._card(Call(known.name, arguments))
         kind = cast(ToolKind, shown.kind) if shown.kind in _KINDS else "other"
-        content = card.content or ((text_item(shown.text[:TEXT]),) if shown.text else ())
+        content = card.content or ((text_item(fenced(shown.text)),) if shown.text else ())
         return ToolCallBegun(
             known.id,
             shown.title or known.name,
@@ -161,7 +161,11 @@ class Calls:
         card = self._renders.row(call)
         if card is None:
             return Card()
-        return Card(tuple(map(self._placed, card.content)), tuple(self._places(card.locations)))
+        return Card(self.placed(card.content), tuple(self._places(card.locations)))
+
+    def placed(self, content: Iterable[CallContent]) -> tuple[CallContent, ...]:
+        """With the paths of files as the editor knows them."""
+        return tuple(map(self._placed, content))
 
     def _placed(self, item: CallContent) -> CallContent:
         return msgspec.structs.replace(item, path=self._absolute(item.path)) if isinstance(item, DiffItem) else item

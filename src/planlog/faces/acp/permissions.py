@@ -8,8 +8,9 @@ from planlog.agent.agent import Agent
 from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, TURN_END, ApprovalAsked
 from planlog.faces.acp.calls import Calls
 from planlog.faces.acp.connection import ClientFailed, Connection
+from planlog.faces.acp.diffs import draw_diff
 from planlog.faces.acp.messages import Permission, PermissionAnswer
-from planlog.faces.acp.updates import CallContent, text_item
+from planlog.faces.acp.updates import text_item
 from planlog.faces.acp.wording import fenced
 from planlog.log.event import Event
 from planlog.log.session import Session
@@ -69,8 +70,9 @@ def _card(asked: ApprovalAsked, calls: Calls) -> dict[str, object]:
     if shown is None:
         return {"toolCallId": asked.call_id or asked.id, "title": asked.tool_name, "status": "pending"}
     if asked.preview:
-        content: tuple[CallContent, ...] = (text_item(fenced(asked.preview, "diff")),)
-        shown = msgspec.structs.replace(shown, content=content)
+        drawn = draw_diff(asked.preview)
+        preview = calls.placed(drawn.content) if drawn else (text_item(fenced(asked.preview)),)
+        shown = msgspec.structs.replace(shown, content=preview)
     card = msgspec.to_builtins(shown)
     del card["sessionUpdate"]
     return card

@@ -1,7 +1,6 @@
 """How files look in the terminal: which lines were read, and the diff of each change."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -9,30 +8,13 @@ from planlog.faces.renders import Call, Line, Renders, Row, Span
 from planlog.faces.stdio import StdioRenders
 from planlog.faces.stdio.diffs import diff_lines
 from planlog.features.files import edit, read, write
+from planlog.features.files.details import change_of
 from planlog.tools.schema import Violations, check_arguments
 
 LINES = 80
 """How many lines of a diff are shown."""
 WIDTH = 500
 """How many characters of a line."""
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What faces need of the details of a change; those of a foreign log may be anything."""
-
-    path: str
-    diff: str
-    added: int
-    removed: int
-
-
-def change_of(details: Any) -> Change | None:
-    """The change that a result tells of, if it tells of one."""
-    match details:
-        case {"file": {"path": str(path)}, "diff": str(diff), "added": int(added), "removed": int(removed)}:
-            return Change(path, diff, added, removed)
-        case _:
-            return None
 
 
 def change_row(call: Call) -> Row:
