@@ -14,6 +14,7 @@ ROOM = "src/planlog/features/todo/"
 NOT_AGAIN = (
     "tests/test_removal.py",
     "tests/test_workshop.py",
+    "tests/acp/peers",
     "tests/faults/test_faults.py",
     "tests/wire/test_wire.py",
     "tests/acceptance/test_cancel.py",
@@ -33,7 +34,9 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "copy"
-        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache"))
+        shutil.copytree(
+            ROOT, self.root, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "node_modules")
+        )
         venv.create(folder / "env", symlinks=True)
         self._python = folder / "env" / "bin" / "python"
         (site,) = (folder / "env").glob("lib/python*/site-packages")
