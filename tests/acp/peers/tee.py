@@ -1,7 +1,7 @@
 """Stands between a client and an agent: hands on every byte, and keeps each line with the side that it came from.
 
 `python tee.py RECORD COMMAND...` runs the command. RECORD gets JSON lines: `["client", LINE]`, `["agent", LINE]` and,
-at the end, `["ended", EXIT CODE]`. A line is kept before it is handed on, so that an answer never stands above its question.
+at the end, `["ended", EXIT CODE]`. A line is kept before it is handed on, so an answer stands below its question.
 """
 
 import json
