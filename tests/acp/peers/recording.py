@@ -71,9 +71,14 @@ def agent_command(house: House, model: str, record: Path) -> list[str]:
     return [sys.executable, str(TEE), str(record), *COMMAND, "acp", "-m", model]
 
 
-def recorded(record: Path) -> Recording:
-    """What was kept of a process that has ended."""
-    return Recording([(side, value) for side, value in map(json.loads, record.read_text().splitlines())])
+def recorded(record: Path) -> list[Recording]:
+    """What was kept of the processes that ran one after the other; what has not ended is a fault of the last one."""
+    recordings: list[Recording] = []
+    for side, value in map(json.loads, record.read_text().splitlines()):
+        if not recordings or recordings[-1].kept[-1][0] == "ended":
+            recordings.append(Recording([]))
+        recordings[-1].kept.append((side, value))
+    return recordings
 
 
 def neutral(text: str, names: dict[str, str]) -> str:

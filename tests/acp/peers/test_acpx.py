@@ -41,7 +41,7 @@ def acpx(house: House, node: str, tmp_path: Path) -> Acpx:
             timeout=40,
         )
         assert (ran.returncode, ran.stderr) == (0, ""), ran
-        recording = recorded(record)
+        (recording,) = recorded(record)
         assert recording.faults() == []
         return ran.stdout, recording, recording.names({model: "MODEL", str(house.folder): "FOLDER"})
 
