@@ -201,7 +201,7 @@ class Wire:
             self.process.kill()
         self.process.wait()
         self._reader.join(PATIENCE)
-        assert self.judge.faults == []
+        assert self.judge.faults == [], self.judge.faults
 
     def _read(self) -> None:
         assert self.process.stdout is not None

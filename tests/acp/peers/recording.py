@@ -42,6 +42,7 @@ class Recording:
         return {
             self.session(): "SESSION",
             f'"planlog", "version": "{__version__}"': '"planlog", "version": "VERSION"',
+            **{update["messageId"]: "MESSAGE" for update in self.updates("user_message_chunk")},
             **more,
         }
 

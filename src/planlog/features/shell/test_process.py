@@ -2,6 +2,7 @@ import asyncio
 import os
 import resource
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -10,9 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from planlog.features.shell import posix_session
-from planlog.features.shell.environment import command_environment
-from planlog.features.shell.process import Child, Patience, Ran, kill_living, run_command
+from planlog.features.shell.process import Patience, Ran, run_command
+from planlog.tools import posix_session
+from planlog.tools.child import Child, kill_living
+from planlog.tools.environment import command_environment
 from planlog.tools.tool import ToolFailure
 
 QUICK = Patience(timed_out=0.2, cancelled=0.2, closing=10)
@@ -409,7 +411,10 @@ def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind() -> None:
 
 def test_a_loop_that_is_closed_at_once_leaves_the_reaping_to_the_watcher() -> None:
     async def main() -> None:
-        child = Child("sleep 300", Path.cwd(), command_environment(os.environ), lambda data: None)
+        pipe, entry = os.pipe()
+        process = subprocess.Popen(["sleep", "300"], stdout=entry, start_new_session=True)
+        os.close(entry)
+        child = Child(process, pipe, lambda data: None)
         child.watch()
         child.release()
 

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from planlog.features.shell.environment import command_environment
 from planlog.features.shell.privacy import hide_from_commands
-from planlog.features.shell.process import Ran, kill_living, run_command
+from planlog.features.shell.process import Ran, run_command
 from planlog.features.shell.rules import covered, offered
 from planlog.kernel.last_acts import LastActs
+from planlog.tools.child import kill_living
+from planlog.tools.environment import command_environment
 from planlog.tools.outcome import time_out
 from planlog.tools.tool import Execution, Presentation, Proposal, Tool, ToolFailure, Tools
 

@@ -166,6 +166,7 @@ def test_17_a_second_process_follows_and_its_prompt_is_told_who_runs_the_session
     assert error["data"]["pid"] == first.process.pid
     gate.touch()
     first.result(id)
+    first.judge.follows = True  # from here on: the second process runs the next turn
     second.until(lambda lines: "Done." in second.text(session))
     assert second.plans(session) == [TOLD, []]
     assert second.prompt(session) == "end_turn"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.features.shell.environment import UNATTENDED, command_environment, is_credential
+from planlog.tools.environment import UNATTENDED, command_environment, is_credential
 
 API_KEYS = """
     AI21_API_KEY AI_GATEWAY_API_KEY ANTHROPIC_API_KEY ARK_API_KEY AZURE_AI_API_KEY AZURE_API_KEY AZURE_OPENAI_API_KEY
