@@ -16,6 +16,7 @@ from planlog.agent.event import APPROVAL_DECIDED, Policy
 from planlog.kernel.errors import ConfigError
 from planlog.log.event import Event
 from planlog.log.projection import Projection
+from planlog.tools.servers import SERVED
 from planlog.tools.tool import Coverage, Tool, Tools
 
 Verdict = Literal[
@@ -49,9 +50,12 @@ def _tidy(rule: str) -> str:
 
 
 def check_named(rules: Iterable[str], tools: Tools) -> None:
-    """Raises `ConfigError` for a rule about a tool that is not there: nothing would come of it, and nobody notice."""
+    """Raises `ConfigError` for a rule about a tool that is not there: nothing would come of it, and nobody notice.
+
+    Tools of servers come and go with sessions, so a rule about one of these may wait for it.
+    """
     for rule in rules:
-        if tools.get(named(rule)) is None:
+        if tools.get(named(rule)) is None and not rule.startswith(SERVED):
             known = ", ".join(tools.names()) or "none"
             raise ConfigError(f'the rule "{rule}" names no tool; it begins with one of: {known}')
 

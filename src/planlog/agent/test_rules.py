@@ -108,7 +108,7 @@ def test_an_empty_rule_is_refused(rule: str) -> None:
 def test_a_rule_about_no_tool_is_refused_where_it_was_typed() -> None:
     tools = Tools()
     with tools.add(tool()), tools.add(tool("say")):
-        check_named(["risk", "say a b"], tools)
+        check_named(["risk", "say a b", "mcp__box__put"], tools)
         with pytest.raises(ConfigError) as caught:
             check_named(["risk", "git diff"], tools)
     assert str(caught.value) == 'the rule "git diff" names no tool; it begins with one of: risk, say'

@@ -47,8 +47,17 @@ class Child:
 
     def watch(self) -> None:
         """Begins to read, and to wait for the end."""
-        self._loop.add_reader(self._pipe, self._take)
+        self.resume()
         self._watcher.start()
+
+    def pause(self) -> None:
+        """Reads no more, so that a child that prints faster than it is heard has to wait."""
+        self._loop.remove_reader(self._pipe)
+
+    def resume(self) -> None:
+        """Reads again, unless there is nothing more to read."""
+        if not self.closed.is_set():
+            self._loop.add_reader(self._pipe, self._take)
 
     def kill(self) -> None:
         """KILL to the whole session; never waits."""

@@ -20,7 +20,7 @@ import json
 import math
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 import msgspec.structs
@@ -140,12 +140,47 @@ class Violations(msgspec.Struct, frozen=True):
         return "; ".join(self.found)
 
 
+class Unchecked(msgspec.Struct, frozen=True):
+    """Parameters whose schema somebody else wrote: any object, with clean texts; who runs the tool checks the rest."""
+
+    arguments: dict[str, Any]
+
+
 def check_arguments(params: type[P], raw: str) -> P | Violations:
     """The parameters that the model's argument text `raw` holds, or all that is wrong with it.
 
     Empty text counts as `{}`. Raises nothing for any text; a struct that has no schema is a `ConfigError`.
     """
+    if params is Unchecked:
+        return cast("P | Violations", _unchecked(raw))
     return _check_for(params).check(raw)
+
+
+def _unchecked(raw: str) -> Unchecked | Violations:
+    value, _ = _read(clean_text(raw)) if raw and not raw.isspace() else ({}, True)
+    if isinstance(value, str):
+        value, _ = _read(value)
+    if not isinstance(value, dict):
+        return Violations((f'"arguments" must be {_WANTED["object"]}',))
+    try:
+        return Unchecked(_clean(value))
+    except RecursionError:
+        return Violations(('"arguments" is nested too deeply',))
+
+
+def _clean(value: Any) -> Any:
+    """The JSON value with `clean_text` done to each of its strings, and without numbers that JSON cannot say."""
+    match value:
+        case str():
+            return clean_text(value)
+        case list():
+            return [_clean(item) for item in value]
+        case dict():
+            return {clean_text(key): _clean(item) for key, item in value.items()}
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
 
 
 class _Check(Generic[P]):

@@ -9,6 +9,9 @@ import msgspec
 
 from planlog.tools.tool import Tools
 
+SERVED = "mcp__"
+"""How the names of tools begin that servers bring."""
+
 
 class Server(msgspec.Struct, frozen=True):
     """A program that speaks MCP over stdio; `env` is added to the environment that commands get."""

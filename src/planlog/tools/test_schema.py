@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from planlog.kernel.errors import ConfigError
 from planlog.tools.schema import (
+    Unchecked,
     Violations,
     check_arguments,
     schema_of,
@@ -475,3 +476,33 @@ def test_no_text_makes_the_check_raise(raw: str) -> None:
     checked = check_arguments(Plan, raw)
     assert isinstance(checked, (Plan, Violations))
     str(checked).encode()
+
+
+@given(st.text(st.characters(exclude_categories=[])) | st.text('[]{}":,\\u0d8e19.-NaInfity tod', max_size=60))
+def test_no_text_makes_the_check_of_what_is_unchecked_raise(raw: str) -> None:
+    checked = check_arguments(Unchecked, raw)
+    assert isinstance(checked, (Unchecked, Violations))
+    msgspec.json.encode(checked)
+
+
+@pytest.mark.parametrize(
+    ("raw", "arguments"),
+    [
+        ("", {}),
+        ('{"a": [1, null, {"b": "\\u0000\\ud800"}], "c": 1e999}', {"a": [1, None, {"b": "\u2400\ufffd"}], "c": None}),
+        ('"{\\"a\\": 1}"', {"a": 1}),
+    ],
+)
+def test_any_object_is_taken_where_somebody_else_wrote_the_schema(raw: str, arguments: Any) -> None:
+    assert check_arguments(Unchecked, raw) == Unchecked(arguments)
+
+
+@pytest.mark.parametrize("raw", ["[]", "3", "null", "no JSON", '"[]"'])
+def test_what_is_no_object_is_refused_whoever_wrote_the_schema(raw: str) -> None:
+    assert check_arguments(Unchecked, raw) == Violations(('"arguments" must be an object',))
+
+
+def test_nesting_that_no_reader_survives_is_refused_whoever_wrote_the_schema() -> None:
+    for depth in (600, 100_000):
+        raw = '{"a":' * depth + "1" + "}" * depth
+        assert isinstance(check_arguments(Unchecked, raw), (Unchecked, Violations))

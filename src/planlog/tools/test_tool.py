@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from planlog.kernel.errors import ConfigError
+from planlog.tools.schema import Unchecked
 from planlog.tools.tool import Execution, Presentation, Tool, ToolFailure, Tools
 
 
@@ -84,6 +85,18 @@ def test_parameters_without_a_schema_are_refused_when_the_tool_is_defined() -> N
 
     with pytest.raises(ConfigError, match="needs forbid_unknown_fields=True"):
         Tool("greet", "Greets.", Loose, greet, str)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_schema_is_given_for_unchecked_parameters_and_for_no_others() -> None:
+    async def run(params: Unchecked, execution: Execution) -> str:
+        return ""
+
+    tool = Tool("greet", "Greets.", Unchecked, run, str, given_schema={"type": "object", "anyOf": []})
+    assert tool.definition()["parameters"] == {"type": "object", "anyOf": []}
+    with pytest.raises(ConfigError, match="a schema is given for Unchecked"):
+        Tool("greet", "Greets.", Unchecked, run, str)
+    with pytest.raises(ConfigError, match="a schema is given for Unchecked"):
+        greeter("greet", given_schema={"type": "object"})
 
 
 def test_a_presentation_travels_in_camel_case_without_what_it_does_not_say() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import msgspec
 
 from planlog.kernel.errors import ConfigError
-from planlog.tools.schema import Schema, schema_of
+from planlog.tools.schema import Schema, Unchecked, schema_of
 
 if TYPE_CHECKING:
     from planlog.log.session import Session
@@ -101,6 +101,8 @@ class Tool(Generic[P, R]):
     `details` puts a result into JSON for faces, kept beside the text (`meta` of `tool/result`). `propose` works out
     what an approval is about; a `ToolFailure` there is the call's result, and nobody is asked. `covered` says how much
     of a call the pattern of a rule covers, in the folder given; the pattern "" is a rule that names the tool alone.
+
+    `given_schema` is for `Unchecked` parameters, and for these only: it is what models are told, as somebody wrote it.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Tool(Generic[P, R]):
     details: Callable[[R], dict[str, Any] | None] | None = None
     propose: Callable[[P, Execution], Awaitable[Proposal]] | None = None
     covered: Callable[[str, P, Path], Coverage] | None = None
+    given_schema: Schema | None = None
     schema: Schema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -125,7 +128,9 @@ class Tool(Generic[P, R]):
             raise ConfigError(f'tool "{self.name}": timeout must be more than 0 seconds')
         if self.output_limit < 1:
             raise ConfigError(f'tool "{self.name}": output_limit must be at least 1 character')
-        object.__setattr__(self, "schema", schema_of(self.params))
+        if (self.given_schema is not None) != (self.params is Unchecked):
+            raise ConfigError(f'tool "{self.name}": a schema is given for Unchecked parameters, and for no others')
+        object.__setattr__(self, "schema", self.given_schema or schema_of(self.params))
 
     def definition(self) -> dict[str, Any]:
         """`{name, description, parameters}` as models are told it; to be read, not changed."""

@@ -38,7 +38,6 @@ from planlog.kernel.errors import PlanlogError
 from planlog.log.event import read_line
 from planlog.log.session import Session
 from planlog.log.store import SessionRecord, SessionUnknown
-from planlog.tools.servers import Server
 
 PAGE = 50
 """Sessions in one page of the list."""
@@ -145,7 +144,7 @@ class Bridge:
     async def _talk(self, session: Session, folder: Path, servers: list[McpServer] | None) -> Talk:
         talk = self._talks[session.id] = Talk(self._house, self._connection, session, folder)
         ready = anyio.Event()
-        self._tasks.start_soon(talk.live, [_server(one) for one in servers or () if one.type == "stdio"], ready)
+        self._tasks.start_soon(talk.live, servers or (), ready)
         await ready.wait()
         return talk
 
@@ -240,12 +239,6 @@ def _folder(cwd: str) -> Path:
 
 def _unknown(session: str) -> RpcError:
     return RpcError(NOT_FOUND, f"there is no session {session[:80]!r} here", {"sessionId": session[:200]})
-
-
-def _server(server: McpServer) -> Server:
-    return Server(
-        server.name, server.command, tuple(server.args or ()), {one.name: one.value for one in server.env or ()}
-    )
 
 
 def _cursor(last: SessionRecord) -> str:

@@ -22,7 +22,7 @@ from planlog.faces.acp.codec import INTERNAL_ERROR
 from planlog.faces.acp.connection import Asked, Connection, RpcError, trace
 from planlog.faces.acp.endings import answer_turn
 from planlog.faces.acp.house import House
-from planlog.faces.acp.messages import Stopped
+from planlog.faces.acp.messages import McpServer, Stopped
 from planlog.faces.acp.permissions import Permissions
 from planlog.faces.acp.registry import Command
 from planlog.faces.acp.translation import Translation
@@ -81,25 +81,31 @@ class Talk:
         self._closing = anyio.Event()
         self._servers: Connected | None = None
         self._reports: list[str] = []
-        self._opened = False
 
     # Life
 
-    async def live(self, servers: Sequence[Server], ready: anyio.Event) -> None:
+    async def live(self, servers: Sequence[McpServer], ready: anyio.Event) -> None:
         """Answers prompts until `close`; sets `ready` once it can."""
-        async with AsyncExitStack() as stack, task_group() as tasks:
+        async with task_group() as tasks, AsyncExitStack() as stack:
             self._tasks = tasks
             self._permissions = Permissions(self._connection, self._house.agent, self.session, tasks)
-            if servers and self._house.servers:
-                connecting = self._house.servers.connect(servers, self.folder, self._tools, self._report)
-                self._servers = await stack.enter_async_context(connecting)
-            elif servers:
-                self._report("no MCP server is started: the composition has no row for planlog.features.mcp")
+            for server in servers:
+                if server.type != "stdio":
+                    self._report(f'MCP server "{server.name}": only servers over stdio can be used, not {server.type}')
+            if started := [_server(one) for one in servers if one.type == "stdio"]:
+                self._servers = await self._start(started, stack)
             stack.enter_context(self._house.live.listen(self.session.id, self._hear))
             tasks.start_soon(self._answer_all)
             ready.set()
             await self._closing.wait()
             tasks.cancel_scope.cancel()
+
+    async def _start(self, servers: Sequence[Server], life: AsyncExitStack) -> Connected | None:
+        if self._house.servers is None:
+            self._report("no MCP server is started: the composition has no row for planlog.features.mcp")
+            return None
+        connecting = self._house.servers.connect(servers, self.folder, self._tools, self._report)
+        return await life.enter_async_context(connecting)
 
     async def close(self, kind: AbortKind) -> None:
         """Stops what runs and waits until all prompts are answered; then `live` ends."""
@@ -203,10 +209,6 @@ class Talk:
     def _follow_on(self, translation: Translation, after: int) -> None:
         self._round += 1
         self._translation = translation
-        self._opened = True
-        reports, self._reports = self._reports, []
-        for line in reports:
-            self._say(line)
         self._tasks.start_soon(self._follow, translation, self._round, after)
 
     async def _follow(self, translation: Translation, round: int, after: int) -> None:
@@ -249,10 +251,15 @@ class Talk:
         self._tell([AgentChunk(TextBlock(piece), new_id()) for piece in pieces(text)])
 
     def _report(self, line: str) -> None:
-        if self._opened:
-            self._say(line)
-        else:
-            self._reports.append(line)
+        """Says it in the turn that runs, else in the next one: outside of turns clients lose what they are told."""
+        self._reports.append(line)
+        self._say_reports()
+
+    def _say_reports(self) -> None:
+        if any(left.heard and not left.asked.answered.is_set() for left in self._left):
+            reports, self._reports = self._reports, []
+            for line in reports:
+                self._say(line)
 
     def _offer_commands(self) -> None:
         offered = tuple(
@@ -268,6 +275,7 @@ class Talk:
             said = USER_MESSAGE.read(event).id
             for left in self._left:
                 left.heard = left.heard or left.message == said
+            self._say_reports()
         elif event.type == TURN_END.name:
             for left in self._left:
                 if left.heard:
@@ -401,6 +409,11 @@ class Talk:
     def _changed(self) -> None:
         news, self._news = self._news, anyio.Event()
         news.set()
+
+
+def _server(server: McpServer) -> Server:
+    env = {one.name: one.value for one in server.env or ()}
+    return Server(server.name, server.command, tuple(server.args or ()), env)
 
 
 class _Seq(msgspec.Struct):

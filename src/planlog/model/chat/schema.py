@@ -12,7 +12,12 @@ def plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """
     copy = {key: value for key, value in schema.items() if key in _KEYWORDS}
     if "properties" in copy:
-        copy["properties"] = {name: plain_schema(child) for name, child in copy["properties"].items()}
+        copy["properties"] = {name: _plain(child) for name, child in copy["properties"].items()}
     if "items" in copy:
-        copy["items"] = plain_schema(copy["items"])
+        copy["items"] = _plain(copy["items"])
     return copy
+
+
+def _plain(schema: Any) -> dict[str, Any]:
+    # Schemas that others wrote may be just `true`, or a list of one for each place.
+    return plain_schema(schema) if isinstance(schema, dict) else {}

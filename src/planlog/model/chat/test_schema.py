@@ -43,3 +43,8 @@ def test_a_plain_schema_has_no_keyword_but_the_allowed_at_any_depth() -> None:
         "required": ["rows"],
     }
     assert repr(SCHEMA) == before
+
+
+def test_schemas_that_others_wrote_may_be_no_objects() -> None:
+    odd = {"type": "object", "properties": {"a": True, "b": {"type": "array", "items": [{"type": "string"}]}}}
+    assert plain_schema(odd) == {"type": "object", "properties": {"a": {}, "b": {"type": "array", "items": {}}}}
