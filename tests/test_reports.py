@@ -10,6 +10,7 @@ TEST = re.compile(r"`(\S+\.py)::(\w+)`")
 NUMBERS = {
     "A": (*range(1, 17), *range(20, 27)),
     "B": (1, 2, 3, 4, 5, 6, 7, 9, *range(10, 17), 18, 19, 20, 21, 22, 24, 25, 26, 27),
+    "D": (1, 2, 3, *range(5, 15), 16),
     "E": (1, 2, 3, 5, *range(7, 19), *range(20, 28)),
     "G": (1, 2, 4, 5, 6, 7, 8, 9, *range(11, 19)),
     "H": (8,),  # the others are about the browser

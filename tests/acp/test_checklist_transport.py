@@ -139,6 +139,16 @@ def test_06_long_lines_are_taken_and_too_long_ones_refused(connect: Connect, hou
     assert len(wire.text(session, "user_message_chunk", since=mark)) > 5_000_000
 
 
+def test_06_a_command_may_print_lines_of_any_length(connect: Connect, house: House) -> None:
+    long = runs("head -c 70000 /dev/zero | tr '\\0' x")
+    wire = connect(long, runs("head -c 5000000 /dev/zero | tr '\\0' y"), DONE, options=("--approve", "auto"))
+    session = wire.open(house.folder)
+    assert wire.prompt(session) == "end_turn"
+    ended = [one.get("status") for one in wire.updates(session, "tool_call_update")]
+    assert ended.count("completed") == 2
+    assert "xxxx" in str(wire.updates(session, "tool_call_update"))
+
+
 def test_07_the_end_of_stdin_and_sigterm_end_everything_in_time(connect: Connect, house: House) -> None:
     wire = connect(DONE)
     began = time.monotonic()

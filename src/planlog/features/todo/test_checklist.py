@@ -4,6 +4,7 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.acceptance.conftest import House
@@ -12,6 +13,8 @@ from tests.acp.conftest import connect as connect
 from tests.acp.conftest import house as house
 from tests.acp.replies import DONE, PLAN, TOLD, answers, one_step, runs, writes
 from tests.acp.wire import is_answer
+
+GOLDEN = Path(__file__).parents[4] / "tests" / "golden"
 
 
 def _memory(pid: int) -> int:
@@ -62,6 +65,53 @@ def test_14_a_plan_that_a_later_turn_cleared_is_not_loaded(connect: Connect, hou
     assert wire.plans(session) == []
 
 
+def test_14_a_load_writes_nothing_and_tells_the_same_each_time(connect: Connect, house: House) -> None:
+    wire = connect(writes(*PLAN), DONE)
+    session = wire.open(house.folder)
+    wire.prompt(session)
+    wire.close()
+    before = house.events(session)
+    told: list[list[dict[str, Any]]] = []
+    for _ in range(2):
+        wire = connect(DONE)
+        for _ in range(2):
+            mark = wire.mark()
+            wire.load(session, house.folder)
+            told.append(wire.updates(session, since=mark))
+        wire.close()
+    assert [update["sessionUpdate"] for update in told[0]].count("plan") == 1
+    assert told == [told[0]] * 4
+    assert house.events(session) == before
+
+
+def test_14_what_failed_is_replayed_as_it_was_told(connect: Connect, house: House) -> None:
+    bad = {"tool_calls": [{"name": "todo_write", "arguments": '{"todos": ['}]}
+    wire = connect(writes(*PLAN), bad, writes(*PLAN[:1]), DONE)
+    session = wire.open(house.folder)
+    wire.prompt(session)
+    live = states(wire.updates(session))
+    assert [status for _, status in live] == ["completed", "failed", "completed"]
+    wire.close()
+    wire = connect(DONE)
+    wire.load(session, house.folder)
+    assert states(wire.updates(session)) == live
+    assert wire.plans(session) == [TOLD[:1]]
+
+
+def states(updates: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """How each call has ended; each was begun before."""
+    begun: set[str] = set()
+    ended: list[tuple[str, str]] = []
+    for update in updates:
+        if update["sessionUpdate"] == "tool_call":
+            begun.add(update["toolCallId"])
+        elif update["sessionUpdate"] == "tool_call_update":
+            assert update["toolCallId"] in begun
+            if update.get("status") in ("completed", "failed"):
+                ended.append((update["toolCallId"], update["status"]))
+    return ended
+
+
 def test_15_a_load_of_what_is_not_there_or_refused_says_so(connect: Connect, house: House) -> None:
     assert house.planlog("run", "-m", house.script(writes(*PLAN), DONE), "go").returncode == 0
     (session,) = [one["id"] for one in house.json("sessions")]
@@ -95,6 +145,20 @@ def test_15_a_load_of_what_is_not_there_or_refused_says_so(connect: Connect, hou
         with sqlite3.connect(house.home / "planlog.db") as database:
             database.execute(break_again)
         database.close()
+
+
+@pytest.mark.parametrize("name", ["bad", "bash", "todo"])
+def test_15_logs_that_another_program_wrote_are_loaded(connect: Connect, house: House, name: str) -> None:
+    assert house.planlog("import", str(GOLDEN / f"{name}.jsonl")).returncode == 0
+    (session,) = [one["id"] for one in house.json("sessions")]
+    before = house.events(session)
+    wire = connect(DONE)
+    wire.load(session, house.folder)
+    assert wire.text(session, "user_message_chunk")
+    assert "cannot be shown" not in wire.text(session, "agent_thought_chunk")
+    ended = states(wire.updates(session))
+    assert len(ended) == len({id for id, _ in ended}) == len(wire.updates(session, "tool_call")) > 0
+    assert house.events(session) == before
 
 
 def test_15_what_a_missing_feature_wrote_is_skipped(connect: Connect, house: House) -> None:
