@@ -3,6 +3,8 @@
 README and tour show the program with the plan in it, so whether their commands exist is asked in `features/todo`.
 """
 
+import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +13,7 @@ import click
 import pytest
 
 from planlog.app.program import TerminalProgram
+from planlog.app.tree import tree
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -68,6 +71,28 @@ def unknown_parts(cli: click.Group, line: str, program: TerminalProgram | None =
                 return [*unknown, word]
             command, context = found, click.Context(found, info_name=word, parent=context)
     return unknown
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=lambda page: page.name)
+def test_every_command_of_a_how_to_exists(page: Path) -> None:
+    program = TerminalProgram(os.environ)
+    shown = commands_shown(page)
+    assert shown
+    assert {line: unknown for line in shown if (unknown := unknown_parts(tree, line, program))} == {}
+
+
+def test_settings_of_editors_start_the_agent() -> None:
+    page = (ROOT / "docs" / "howto" / "editors.md").read_text()
+    settings = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)]
+    assert [list(one["agent_servers"]) for one in settings] == [["planlog"], ["planlog"]]
+    for one in settings:
+        assert one["agent_servers"]["planlog"]["args"] == ["acp"]
+    others = re.findall(r"^```(?:lua|elisp)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(others) == 3
+    for block in others:
+        assert '"/path/to/planlog"' in block
+        assert '"acp"' in block
+        assert [block.count(one) for one in "({"] == [block.count(one) for one in ")}"]
 
 
 @click.group()
