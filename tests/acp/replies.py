@@ -43,9 +43,11 @@ def is_alive(marker: str) -> bool:
     return False
 
 
-def one_step(house: House) -> str:
-    """The shipped composition, but each turn has one step only."""
+def one_step(house: House, without: str = "") -> str:
+    """The shipped composition, but each turn has one step only, and there is no row of the id `without`."""
     shipped = Path(__file__).parents[2] / "src" / "planlog" / "app" / "compositions" / "acp.toml"
     composition = house.folder.parent / "one_step.toml"
-    composition.write_text(shipped.read_text().replace("max_steps = 200", "max_steps = 1"))
+    head, *rows = shipped.read_text().replace("max_steps = 200", "max_steps = 1").split("[[plugin]]")
+    kept = [row for row in rows if not row.startswith(f'\nid = "{without}"\n')]
+    composition.write_text("[[plugin]]".join([head, *kept]))
     return str(composition)

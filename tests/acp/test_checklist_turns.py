@@ -206,7 +206,9 @@ def test_40_failures_and_limits_are_told_in_the_protocols_words(connect: Connect
     assert "Traceback" not in json.dumps(error)
     assert wire.prompt(session) == "max_tokens"
     assert wire.prompt(session) == "end_turn"
-    limited = connect(runs("echo hi"), DONE, options=("--approve", "auto", "--composition", one_step(house)))
+    limited = connect(
+        runs("echo hi"), DONE, options=("--approve", "auto", "--composition", one_step(house, without="todo"))
+    )
     session = limited.open(house.folder)
     assert limited.prompt(session) == "max_turn_requests"
     nobody = connect()
