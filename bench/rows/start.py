@@ -1,4 +1,4 @@
-"""What it costs to start: --version, --help and the import of the core, over `python -c pass`."""
+"""What it costs to start: --version, --help and the import of the core over `python -c pass`, and an editor's hello."""
 
 import statistics
 import subprocess
@@ -13,10 +13,11 @@ CORE = (
     "import planlog.kernel.scope, planlog.kernel.features, planlog.log.sessions, planlog.log.store.sqlite, "
     "planlog.tools.call, planlog.agent.agent, planlog.model.scripted"
 )
+HELLO = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
 
 
 def measure(quick: bool) -> list[Row]:
-    """Three rows, in milliseconds over the bare interpreter."""
+    """Three rows in milliseconds over the bare interpreter, and one from the start until an editor is answered."""
     program = str(Path(sys.executable).with_name("planlog"))
     commands = {
         "pass": [sys.executable, "-c", "pass"],
@@ -25,6 +26,7 @@ def measure(quick: bool) -> list[Row]:
         "core": [sys.executable, "-c", CORE],
     }
     calls = {name: _run(command) for name, command in commands.items()}
+    calls["acp"] = _greeted([program, "acp"])
     taken = interleaved(calls, 5 if quick else 31)
     rows = []
     for name, title, bar in (
@@ -36,7 +38,27 @@ def measure(quick: bool) -> list[Row]:
         low, middle, high = statistics.quantiles(over, n=4)
         detail = f"pass {statistics.median(taken['pass']) * 1000:.1f} ms, quartiles {low:.1f} to {high:.1f}"
         rows.append(Row(title, middle, bar, "ms", detail, {"over_ms": over}))
+    low, middle, high = statistics.quantiles([seconds * 1000 for seconds in taken["acp"]], n=4)
+    detail = f"pass {statistics.median(taken['pass']) * 1000:.1f} ms, quartiles {low:.1f} to {high:.1f}"
+    rows.append(Row("planlog acp until initialize is answered", middle, 300.0, "ms", detail, {"ms": taken["acp"]}))
     return rows
+
+
+def _greeted(command: list[str]) -> Callable[[], float]:
+    def call() -> float:
+        start = time.perf_counter()
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(HELLO)
+            process.stdin.flush()
+            process.stdout.readline()
+            taken = time.perf_counter() - start
+            process.stdin.close()
+            assert process.wait(20) == 0
+        return taken
+
+    return call
 
 
 def _run(command: list[str]) -> Callable[[], float]:

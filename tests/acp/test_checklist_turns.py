@@ -184,6 +184,30 @@ def test_39_a_question_is_answered_by_what_the_person_chose(
     assert len(questions) == (1 if always else 2)
 
 
+def test_39_a_question_about_a_change_comes_with_its_diff(connect: Connect, house: House) -> None:
+    path = house.folder / "notes.txt"
+    path.write_text("one\ntwo\nthree\n")
+    read = {"tool_calls": [{"name": "read", "arguments": {"path": "notes.txt"}}]}
+    edit = {
+        "tool_calls": [{"name": "edit", "arguments": {"path": "notes.txt", "old_string": "two", "new_string": "zwei"}}]
+    }
+    wire = connect(read, edit, DONE, permit=None)
+    session = wire.open(house.folder)
+    id = wire.begin_prompt(session)
+    asked = wire.asked()
+    call = asked["params"]["toolCall"]
+    (diff,) = [item for item in call["content"] if item["type"] == "diff"]
+    assert diff["path"] == str(path)
+    assert (diff["oldText"], diff["newText"]) == ("one\ntwo\nthree\n", "one\nzwei\nthree\n")
+    assert [location["path"] for location in call["locations"]] == [str(path)]
+    assert path.read_text() == "one\ntwo\nthree\n"
+    wire.send(
+        {"jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": {"outcome": "selected", "optionId": "allow"}}}
+    )
+    assert wire.result(id)["stopReason"] == "end_turn"
+    assert path.read_text() == "one\nzwei\nthree\n"
+
+
 def test_39_a_client_that_goes_away_has_not_allowed_anything(connect: Connect, house: House) -> None:
     wire = connect(runs("touch made"), DONE, permit=None)
     session = wire.open(house.folder)
