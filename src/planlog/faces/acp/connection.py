@@ -18,10 +18,10 @@ from planlog.faces.acp.codec import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    MAX_LINE,
     METHOD_NOT_FOUND,
     NULL,
     Fault,
-    Lines,
     Message,
     Notification,
     Request,
@@ -35,6 +35,7 @@ from planlog.faces.acp.codec import (
 from planlog.faces.acp.streams import Inlet, Outlet
 from planlog.faces.acp.updates import Update
 from planlog.kernel.errors import PlanlogError, one_line
+from planlog.tools.lines import Lines
 
 T = TypeVar("T")
 MOST_OPEN = 200
@@ -112,7 +113,7 @@ class Connection:
 
     async def serve(self) -> None:
         """Carries out what the client wants until it says no more; then whatever still runs is cancelled."""
-        lines = Lines()
+        lines = Lines(MAX_LINE)
         async with task_group() as tasks:
             tasks.start_soon(self._end_when_broken, tasks)
             while data := await self._inlet.read():

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from planlog import __version__
-from planlog.faces.acp.codec import INTERNAL_ERROR, Lines, Request, error_line, read_message, result_line
+from planlog.faces.acp.codec import INTERNAL_ERROR, MAX_LINE, Request, error_line, read_message, result_line
 from planlog.faces.acp.messages import Initialize
 from planlog.faces.acp.stdio import write_all
+from planlog.tools.lines import Lines
 
 VERSION = 1
 LONGEST = 1 << 20
@@ -48,7 +49,7 @@ def say_hello(inlet: int, outlet: int) -> tuple[bytes, bool]:
 
 def say_no(inlet: int, outlet: int, read: bytes, reason: str) -> None:
     """Answers what was asked since the greeting with why nothing can be served: editors show no stderr."""
-    lines, data = Lines(), read
+    lines, data = Lines(MAX_LINE), read
     while True:
         for line in lines.feed(data):
             if isinstance(message := read_message(line), Request):

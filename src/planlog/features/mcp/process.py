@@ -14,10 +14,12 @@ from pathlib import Path
 import anyio
 
 from planlog.agent.tasks import task_group
-from planlog.features.mcp.lines import Lines, LineTooLong
 from planlog.kernel.errors import PlanlogError
 from planlog.tools.child import Child
+from planlog.tools.lines import Lines
 
+LONGEST = 16 << 20
+"""Bytes of a line."""
 HELD = 1 << 20
 """Bytes of lines that may wait to be taken before the server has to wait."""
 LEAVE_SECONDS = 0.3
@@ -36,7 +38,7 @@ class ServerProcess:
     def __init__(self, process: "subprocess.Popen[bytes]", stdin: int, stdout: int) -> None:
         self._child = Child(process, stdout, self._take)
         self._stdin = stdin
-        self._lines = Lines()
+        self._lines = Lines(LONGEST)
         self._held: deque[bytes] = deque()
         self._size = 0
         self._ended = ""
@@ -100,12 +102,12 @@ class ServerProcess:
         waiting.cancel()
 
     def _take(self, data: bytes) -> None:
-        try:
-            lines = self._lines.feed(data)
-        except LineTooLong as error:
-            self._ended, lines = str(error), []
-        self._held.extend(lines)
-        self._size += sum(map(len, lines))
+        for line in self._lines.feed(data):
+            if line is None:
+                self._ended = f"it prints a line of more than {LONGEST >> 20} MiB"
+            elif line.strip():
+                self._held.append(line)
+                self._size += len(line)
         if self._size >= HELD or self._ended:
             self._child.pause()
         self._wake()

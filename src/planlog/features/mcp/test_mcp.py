@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from planlog.features.mcp import service
-from planlog.features.mcp.lines import LONGEST, Lines, LineTooLong
 from planlog.features.mcp.names import tool_name
 from planlog.features.mcp.offer import Listed, offered, unusable
 from planlog.features.mcp.results import text_of
@@ -218,12 +217,3 @@ def test_results_are_read_as_text(result: dict[str, Any], text: str) -> None:
     with pytest.raises(ToolFailure) as failure:
         text_of({**result, "isError": True})
     assert failure.value.text == text
-
-
-def test_lines_come_whole_however_they_are_cut() -> None:
-    whole = b'{"a": 1}\n\n  \n{"b": 2}\r\nrest'
-    for cut in range(len(whole)):
-        lines = Lines()
-        assert [*lines.feed(whole[:cut]), *lines.feed(whole[cut:])] == [b'{"a": 1}', b'{"b": 2}\r']
-    with pytest.raises(LineTooLong, match="more than 16 MiB"):
-        Lines().feed(b"x" * (LONGEST + 1))
