@@ -104,12 +104,12 @@ class Bridge:
         session = await self._house.sessions.create(folder)
         talk = await self._talk(session, folder, wanted.mcp_servers)
         asked.reply(self._opened(talk, session.id))
-        talk.begin()
+        talk.following.begin()
 
     async def _load(self, wanted: LoadSession, asked: Asked) -> Opened:
         talk, is_new = await self._come_to(wanted)
         try:
-            await talk.replay()
+            await talk.following.replay()
         except BaseException:
             if is_new:
                 self._forget(talk)
@@ -122,12 +122,12 @@ class Bridge:
             asked.reply(self._opened(talk))
             return
         try:
-            translation = await talk.resume()
+            translation = await talk.following.resume()
         except BaseException:
             self._forget(talk)
             raise
         asked.reply(self._opened(talk))
-        talk.opened(translation)
+        talk.following.opened(translation)
 
     async def _come_to(self, wanted: LoadSession) -> tuple[Talk, bool]:
         """The session as it is open already, or opened now."""
@@ -207,11 +207,11 @@ class Bridge:
         text = text_of(wanted.prompt)
         words = command_of(text)
         command = self._house.renders.command(words[0]) if words else None
-        await talk.prompt(asked, words[1] if words and command else text, command)
+        await talk.turns.prompt(asked, words[1] if words and command else text, command)
 
     async def _cancel(self, wanted: OneSession) -> None:
         if talk := self._talks.get(wanted.session_id):
-            await talk.stop()
+            await talk.turns.stop()
 
     # Choices
 
