@@ -201,7 +201,8 @@ class Turns:
 
     def report(self, line: str) -> None:
         """Says it in the turn that runs, else in the next one: outside of turns clients lose what they are told."""
-        self._reports.append(line)
+        if line not in self._reports:
+            self._reports.append(line)
         self._say_reports()
 
     def _say_reports(self) -> None:
