@@ -1,3 +1,5 @@
+from itertools import groupby
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,15 +14,13 @@ def chunks() -> st.SearchStrategy[Update]:
     return st.builds(lambda kind, text, id: kind(TextBlock(text), id), kinds, texts, st.sampled_from(["1", "2"]))
 
 
-def said(updates: list[Update]) -> list[object]:
-    """Every character with the kind and the id of its message, a plan as itself."""
-    told: list[object] = []
-    for update in updates:
-        if isinstance(update, AgentChunk | ThoughtChunk):
-            told += [(type(update), update.message_id, character) for character in update.content.text]
-        else:
-            told.append(update)
-    return told
+def said(updates: list[Update]) -> list[tuple[object, str]]:
+    """What was told, however it was cut: texts of one message in a row are one, everything else is itself."""
+    pairs = [
+        ((type(one), one.message_id), one.content.text) if isinstance(one, AgentChunk | ThoughtChunk) else (one, "")
+        for one in updates
+    ]
+    return [(key, "".join(text for _, text in same)) for key, same in groupby(pairs, key=lambda pair: pair[0])]
 
 
 @given(st.lists(chunks() | st.just(PlanUpdate(())), max_size=8))
