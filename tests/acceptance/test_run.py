@@ -52,7 +52,10 @@ def test_without_a_model_the_choices_are_named_and_nothing_is_begun(house: House
 @pytest.mark.parametrize("prompt", ["", "  \n"])
 def test_an_empty_prompt_is_refused(house: House, prompt: str) -> None:
     done = house.planlog("run", "-m", house.script(HELLO), prompt)
-    assert (done.returncode, done.stderr) == (2, "planlog: the prompt is empty\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "planlog: the prompt is empty; say what to do, as PROMPT or on stdin\n",
+    )
 
 
 def test_a_turn_that_fails_says_why_and_ends_with_1(house: House) -> None:
@@ -96,7 +99,7 @@ def test_a_prompt_that_stands_where_a_session_is_wanted_is_missed(house: House) 
         "--continue PROMPT goes on in the newest session\n"
     )
     done = house.planlog("run", "-m", model, "--resume", "hi", "")
-    assert done.stderr == "planlog: the prompt is empty\n"
+    assert done.stderr == "planlog: the prompt is empty; say what to do, as PROMPT or on stdin\n"
 
 
 def test_show_marks_a_turn_that_failed_as_it_marks_a_call_that_failed(house: House) -> None:

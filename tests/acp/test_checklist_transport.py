@@ -169,6 +169,15 @@ def test_07_the_end_of_stdin_and_sigterm_end_everything_in_time(connect: Connect
         assert ended[-1]["data"]["reason"] == {"kind": "aborted", "reason": {"kind": "disposed"}}
 
 
+def test_07_what_was_asked_before_the_end_of_stdin_is_answered(connect: Connect, house: House) -> None:
+    wire = connect(DONE)
+    new = wire.request("session/new", cwd=str(house.folder), mcpServers=[])
+    listed = [wire.request("session/list") for _ in range(3)]
+    assert wire.close() == 0
+    assert wire.result(new)["sessionId"]
+    assert all("sessions" in wire.result(id) for id in listed)
+
+
 def test_08_a_broken_stdout_ends_it_without_a_flood(connect: Connect, house: House) -> None:
     marker = f"sleep 20{os.getpid()}"
     wire = connect(runs(f"exec -a '{marker}' sleep 1000"), DONE, options=("--approve", "auto"))

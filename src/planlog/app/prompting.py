@@ -73,7 +73,7 @@ def read_prompt(prompt: str | None, session: str | None = None) -> str:
     if prompt is None:
         raise click.UsageError('Missing PROMPT, or "-" to read it from stdin.', click.get_current_context())
     if not prompt.strip():
-        raise ConfigError("the prompt is empty")
+        raise ConfigError("the prompt is empty; say what to do, as PROMPT or on stdin")
     return clean_text(prompt)
 
 

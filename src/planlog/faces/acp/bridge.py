@@ -81,7 +81,7 @@ class Bridge:
             "session/list": Method(ListSessions, self._list),
             "session/close": Method(OneSession, self._close),
             "session/delete": Method(OneSession, self._delete),
-            "session/prompt": Method(Prompt, self._prompt),
+            "session/prompt": Method(Prompt, self._prompt, lasts=True),
             "session/set_mode": Method(SetMode, self._set_mode),
             "session/set_config_option": Method(SetOption, self._set_option),
         }

@@ -40,6 +40,8 @@ from planlog.tools.lines import Lines
 T = TypeVar("T")
 MOST_OPEN = 200
 """Requests that are carried out at once; the next one is read when one of them is answered."""
+LAST_SECONDS = 0.5
+"""How long requests may still take that came before the end of the stream, unless they last."""
 
 
 class RpcError(Exception):
@@ -83,12 +85,14 @@ class Asked:
 class Method(msgspec.Struct, frozen=True):
     """How a request is carried out: `run` gets its typed parameters.
 
-    What it returns is the answer, unless it has replied itself. With `early` it may come before `initialize`.
+    What it returns is the answer, unless it has replied itself. With `early` it may come before `initialize`; one that
+    `lasts` is not waited for when the client says no more, and whoever ends what it has begun answers it.
     """
 
     params: type[Any]
     run: Callable[[Any, Asked], Awaitable[Any]]
     early: bool = False
+    lasts: bool = False
 
 
 class Connection:
@@ -108,6 +112,7 @@ class Connection:
         self._open: dict[bytes, Asked] = {}
         self._asked: dict[bytes, tuple[anyio.Event, list[Response]]] = {}
         self._count = 0
+        self._short = 0
         self._room = anyio.Event()
         self.initialized = False
 
@@ -121,6 +126,9 @@ class Connection:
                     await self._heed(read_message(line), tasks)
             for line in lines.end():
                 await self._heed(read_message(line), tasks)
+            with anyio.move_on_after(LAST_SECONDS):
+                while self._short:
+                    await self._next_answer()
             tasks.cancel_scope.cancel()
 
     async def _end_when_broken(self, tasks: TaskGroup) -> None:
@@ -168,8 +176,7 @@ class Connection:
         match message:
             case Request():
                 while len(self._open) >= MOST_OPEN:
-                    self._room = anyio.Event()
-                    await self._room.wait()
+                    await self._next_answer()
                 await self._begin(message, tasks)
             case Notification():
                 # Begun after what was asked before it, which it may be about.
@@ -182,6 +189,10 @@ class Connection:
                 self._outlet.send(error_line(NULL, code, text))
             case None:
                 pass
+
+    async def _next_answer(self) -> None:
+        self._room = anyio.Event()
+        await self._room.wait()
 
     async def _begin(self, request: Request, tasks: TaskGroup) -> None:
         asked = Asked(request.id, self._outlet)
@@ -199,6 +210,7 @@ class Connection:
                 asked.fail(INVALID_PARAMS, f"{request.method}: {one_line(error)}")
                 return
             self._open[request.id] = asked
+            self._short += not method.lasts
             tasks.start_soon(self._carry_out, method, params, asked)
 
     async def _carry_out(self, method: Method, params: Any, asked: Asked) -> None:
@@ -217,8 +229,11 @@ class Connection:
             trace()
             asked.fail(INTERNAL_ERROR, f"planlog failed: {type(error).__name__}")
         finally:
+            self._short -= not method.lasts
             if self._open.get(asked.id) is asked:
                 del self._open[asked.id]
+            if not method.lasts:  # unless it was answered, the end has come
+                asked.fail(CANCELLED, "planlog is ending")
             self._room.set()
 
     async def _note(self, note: Notification) -> None:
