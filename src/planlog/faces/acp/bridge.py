@@ -1,7 +1,8 @@
 """planlog as an agent of an editor: every method of the protocol that it takes part in, over its sessions."""
 
 import base64
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from planlog.agent.event import SESSION_TITLE, AbortKind
 from planlog.faces.acp.codec import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
-from planlog.faces.acp.connection import Asked, Connection, Method, RpcError
+from planlog.faces.acp.connection import Asked, Connection, Method, RpcError, trace
 from planlog.faces.acp.hello import greeting
 from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import (
@@ -67,7 +68,7 @@ class Bridge:
         with anyio.move_on_after(END_SECONDS):
             async with anyio.create_task_group() as tasks:
                 for talk in self._talks.values():
-                    tasks.start_soon(talk.close, "disposed")
+                    tasks.start_soon(self._end, talk, "disposed")
         with anyio.move_on_after(FLUSH_SECONDS):
             await self._outlet.flushed()
 
@@ -107,46 +108,62 @@ class Bridge:
         talk.following.begin()
 
     async def _load(self, wanted: LoadSession, asked: Asked) -> Opened:
-        talk, is_new = await self._come_to(wanted)
-        try:
+        async with self._come_to(wanted) as talk:
             await talk.following.replay()
-        except BaseException:
-            if is_new:
-                self._forget(talk)
-            raise
-        return self._opened(talk)
+            return self._opened(talk)
 
     async def _resume(self, wanted: LoadSession, asked: Asked) -> None:
-        talk, is_new = await self._come_to(wanted)
-        if not is_new:
-            asked.reply(self._opened(talk))
-            return
-        try:
+        async with self._come_to(wanted) as talk:
+            if talk.following.is_on:
+                asked.reply(self._opened(talk))
+                return
             translation = await talk.following.resume()
-        except BaseException:
-            self._forget(talk)
-            raise
-        asked.reply(self._opened(talk))
-        talk.following.opened(translation)
+            asked.reply(self._opened(talk))
+            talk.following.opened(translation)
 
-    async def _come_to(self, wanted: LoadSession) -> tuple[Talk, bool]:
-        """The session as it is open already, or opened now."""
+    @asynccontextmanager
+    async def _come_to(self, wanted: LoadSession) -> AsyncGenerator[Talk]:
+        """The session as it is open already, or opened now, for one at a time; closed again when that fails."""
         folder = _folder(wanted.cwd)
+        while True:
+            talk = await self._find(wanted, folder)
+            async with talk.coming:
+                if not talk.is_closing:
+                    try:
+                        yield talk
+                    finally:
+                        if not talk.following.is_on:
+                            self._begin_end(talk, "user")
+                    return
+            await talk.ended.wait()
+
+    async def _find(self, wanted: LoadSession, folder: Path) -> Talk:
         async with self._opening:
             if talk := self._talks.get(wanted.session_id):
-                return talk, False
+                return talk
             try:
                 session = await self._house.sessions.open(wanted.session_id)
             except SessionUnknown as error:
                 raise _unknown(wanted.session_id) from error
-            return await self._talk(session, folder, wanted.mcp_servers), True
+            return await self._talk(session, folder, wanted.mcp_servers)
 
     async def _talk(self, session: Session, folder: Path, servers: list[McpServer] | None) -> Talk:
         talk = self._talks[session.id] = Talk(self._house, self._connection, session, folder)
         ready = anyio.Event()
-        self._tasks.start_soon(talk.live, servers or (), ready)
+        self._tasks.start_soon(self._live, talk, servers or (), ready)
         await ready.wait()
         return talk
+
+    async def _live(self, talk: Talk, servers: Sequence[McpServer], ready: anyio.Event) -> None:
+        """A fault of ours ends this session, the others go on."""
+        try:
+            await talk.live(servers, ready)
+        except Exception as error:
+            trace()
+            talk.turns.fail(f"planlog failed: {type(error).__name__}")
+        finally:
+            del self._talks[talk.session.id]
+            talk.ended.set()
 
     def _opened(self, talk: Talk, session: str | None = None) -> Opened:
         more = {"session_id": session} if session else {}
@@ -187,17 +204,25 @@ class Bridge:
         return {}
 
     async def _end(self, talk: Talk, kind: AbortKind) -> None:
-        await talk.close(kind)
-        self._talks.pop(talk.session.id, None)
+        """Ends it, whether or not whoever asked for that goes on waiting."""
+        self._begin_end(talk, kind)
+        await talk.ended.wait()
 
-    def _forget(self, talk: Talk) -> None:
-        if self._talks.pop(talk.session.id, None):
-            self._tasks.start_soon(talk.close, "user")
+    def _begin_end(self, talk: Talk, kind: AbortKind) -> None:
+        if not talk.is_closing:
+            talk.is_closing = True
+            self._tasks.start_soon(self._close_talk, talk, kind)
+
+    async def _close_talk(self, talk: Talk, kind: AbortKind) -> None:
+        try:
+            await talk.close(kind)
+        except Exception:  # it is closed all the same
+            trace()
 
     def _open(self, session: str) -> Talk:
         talk = self._talks.get(session)
-        if talk is None:
-            raise _unknown(session)
+        if talk is None or talk.is_closing:
+            raise _unknown(session, "; one that was closed has to be loaded or resumed first")
         return talk
 
     # Turns
@@ -237,8 +262,8 @@ def _folder(cwd: str) -> Path:
     return folder
 
 
-def _unknown(session: str) -> RpcError:
-    return RpcError(NOT_FOUND, f"there is no session {session[:80]!r} here", {"sessionId": session[:200]})
+def _unknown(session: str, more: str = "") -> RpcError:
+    return RpcError(NOT_FOUND, f"there is no session {session[:80]!r} here{more}", {"sessionId": session[:200]})
 
 
 def _cursor(last: SessionRecord) -> str:

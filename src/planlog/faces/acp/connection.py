@@ -39,7 +39,8 @@ from planlog.tools.lines import Lines
 
 T = TypeVar("T")
 MOST_OPEN = 200
-"""Requests that are carried out at once; the next one is read when one of them is answered."""
+"""Requests that are carried out at once. The next one is read when one of them is answered, unless they last: what ends
+those may be what is read next, so one more of them is refused."""
 LAST_SECONDS = 0.5
 """How long requests may still take that came before the end of the stream, unless they last."""
 
@@ -113,6 +114,7 @@ class Connection:
         self._asked: dict[bytes, tuple[anyio.Event, list[Response]]] = {}
         self._count = 0
         self._short = 0
+        self._lasting = 0
         self._room = anyio.Event()
         self.initialized = False
 
@@ -175,7 +177,7 @@ class Connection:
     async def _heed(self, message: Message | None, tasks: TaskGroup) -> None:
         match message:
             case Request():
-                while len(self._open) >= MOST_OPEN:
+                while self._short >= MOST_OPEN:
                     await self._next_answer()
                 await self._begin(message, tasks)
             case Notification():
@@ -203,6 +205,8 @@ class Connection:
             asked.fail(METHOD_NOT_FOUND, f"there is no method {request.method[:200]}")
         elif request.id in self._open and request.id != NULL:
             asked.fail(INVALID_REQUEST, "a request with that id is still being carried out")
+        elif method.lasts and self._lasting >= MOST_OPEN:
+            asked.fail(INTERNAL_ERROR, f"{MOST_OPEN} of these are being carried out; wait for one of them")
         else:
             try:
                 params = msgspec.json.decode(request.params, type=method.params)
@@ -210,8 +214,14 @@ class Connection:
                 asked.fail(INVALID_PARAMS, f"{request.method}: {one_line(error)}")
                 return
             self._open[request.id] = asked
-            self._short += not method.lasts
+            self._count_open(method, 1)
             tasks.start_soon(self._carry_out, method, params, asked)
+
+    def _count_open(self, method: Method, change: int) -> None:
+        if method.lasts:
+            self._lasting += change
+        else:
+            self._short += change
 
     async def _carry_out(self, method: Method, params: Any, asked: Asked) -> None:
         scope = anyio.CancelScope()
@@ -229,7 +239,7 @@ class Connection:
             trace()
             asked.fail(INTERNAL_ERROR, f"planlog failed: {type(error).__name__}")
         finally:
-            self._short -= not method.lasts
+            self._count_open(method, -1)
             if self._open.get(asked.id) is asked:
                 del self._open[asked.id]
             if not method.lasts:  # unless it was answered, the end has come
@@ -253,7 +263,10 @@ class Connection:
             meant = msgspec.json.decode(note.params, type=params)
         except (msgspec.MsgspecError, RecursionError):
             return
-        await heed(meant)
+        try:
+            await heed(meant)
+        except Exception:  # nobody can be answered; the sessions go on
+            trace()
 
 
 def trace() -> None:

@@ -14,6 +14,7 @@ from planlog.faces.acp.codec import INTERNAL_ERROR
 from planlog.faces.acp.connection import RpcError, trace
 from planlog.faces.acp.house import House
 from planlog.faces.acp.opening import OpenSession
+from planlog.faces.acp.telling import coalesced
 from planlog.faces.acp.translation import Translation
 from planlog.faces.acp.updates import CommandInput, CommandOffered, CommandsUpdate, TextBlock, ThoughtChunk, Update
 from planlog.kernel.errors import PlanlogError
@@ -21,33 +22,38 @@ from planlog.log.event import Event
 
 Settle = Callable[[Event, Translation], None]
 """Hears of each event once, right after it was told, however often the session is loaded."""
+Silent = Callable[[PlanlogError | None], None]
+"""Hears that nothing more is told: because of the error, or since an opening has failed that was the first one."""
 
 
 class Following:
-    """Every event is told once from the beginning, the history or the present on; a load begins anew.
+    """Every event is told once, from the beginning, the history or the present on; each load begins anew.
 
-    Only the newest `round` of it tells anything. `broken` is called when the session cannot be followed any more.
+    One thing at a time tells: a load, or the task of the newest `round`, which follows the log as it grows.
     """
 
-    def __init__(
-        self,
-        house: House,
-        here: OpenSession,
-        tasks: TaskGroup,
-        settle: Settle,
-        broken: Callable[[PlanlogError], None],
-    ) -> None:
+    def __init__(self, house: House, here: OpenSession, tasks: TaskGroup, settle: Settle, silent: Silent) -> None:
         self.seen = -1
         """The seq of the last event that was settled, or that was there before."""
+        self.tells = False
+        """Whether what is on the log now will have been told in a while."""
         self._house = house
         self._session = here.session
         self._here = here
         self._telling = here.telling
         self._tasks = tasks
         self._settle = settle
-        self._broken = broken
+        self._silent = silent
         self._translation: Translation | None = None
+        self._at = -1
         self._round = 0
+        self._loads = False
+        self._interrupted = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the client has come to the session: it was begun, resumed or loaded."""
+        return self._translation is not None
 
     def begin(self) -> None:
         """A new session: all that will happen is told."""
@@ -82,38 +88,70 @@ class Following:
         self._telling.tell(translation.about())
 
     async def replay(self) -> None:
-        """Tells the whole history anew, then what stands, and goes on from there."""
-        shown = self._stop_following()
+        """Tells the whole history anew, then what stands, and goes on from there.
+
+        One that fails or is cancelled leaves everything as it was. Only one at a time.
+        """
         fresh = self._translate()
-        if shown:
-            fresh.take_over(shown)
-        round = self._round
+        if self._translation:
+            fresh.take_over(self._translation)
+        self._round += 1
+        self._loads = self.tells = True
+        try:
+            head = await self._tell_history(fresh)
+        except BaseException:
+            self._loads = self.tells = False
+            self.go_on()
+            if not self.tells:
+                self._silent(None)
+            raise
+        self._loads = False
+        self._telling.tell(fresh.standing())
+        self._offer_commands()
+        self._telling.tell(fresh.about())
+        self._follow_on(fresh, head - 1)
+
+    def go_on(self) -> None:
+        """Follows again where that was broken off, if it ever was begun."""
+        if self._translation and not self.tells:
+            self._follow_on(self._translation, self._at)
+
+    def interrupt(self) -> None:
+        """The load that is under way fails, and each one to come."""
+        self._interrupted = True
+
+    async def _tell_history(self, fresh: Translation) -> int:
+        """Returns the length of the history."""
         await self._session.refresh()
         start = 0
         while start < self._session.head:
             page = await self._session.read(start)
-            await self._replay_page(fresh, page, round)
+            await self._replay_page(fresh, page)
             start = page[-1].seq + 1
         if not self._house.agent.runs(self._session) and not await self._owner():
-            await self._replay_page(fresh, await closed_in_memory(self._session), round, settles=False)
-        self._telling.tell(fresh.standing())
-        self._offer_commands()
-        self._telling.tell(fresh.about())
-        self._follow_on(fresh, start - 1)
+            await self._replay_page(fresh, await closed_in_memory(self._session), settles=False)
+        self._check()
+        return start
 
-    async def _replay_page(
-        self, translation: Translation, page: Iterable[Event], round: int, *, settles: bool = True
-    ) -> None:
+    async def _replay_page(self, translation: Translation, page: Iterable[Event], *, settles: bool = True) -> None:
         updates: list[Update] = []
         for event in page:
             updates += self._translated(translation, event, history=True)
             if settles and event.seq > self.seen:
-                await self._telling.tell_all(updates)
+                await self._tell_all(updates)
                 updates = []
                 self._settled(event, translation)
-        await self._telling.tell_all(updates)
-        if round != self._round:
-            raise RpcError(INTERNAL_ERROR, "the session was loaded again or closed meanwhile")
+        await self._tell_all(updates)
+
+    async def _tell_all(self, updates: Iterable[Update]) -> None:
+        for update in coalesced(updates):
+            await self._telling.room()
+            self._check()
+            self._telling.tell([update])
+
+    def _check(self) -> None:
+        if self._interrupted:
+            raise RpcError(INTERNAL_ERROR, "the session was closed meanwhile")
 
     def _translate(self) -> Translation:
         here = self._here
@@ -128,14 +166,10 @@ class Following:
 
     # Following
 
-    def _stop_following(self) -> Translation | None:
-        self._round += 1
-        translation, self._translation = self._translation, None
-        return translation
-
     def _follow_on(self, translation: Translation, after: int) -> None:
         self._round += 1
-        self._translation = translation
+        self._translation, self._at = translation, after
+        self.tells = True
         self._tasks.start_soon(self._follow, translation, self._round, after)
 
     async def _follow(self, translation: Translation, round: int, after: int) -> None:
@@ -147,10 +181,13 @@ class Following:
                         if round != self._round:
                             return
                         self._telling.tell(self._translated(translation, event))
+                        self._at = event.seq
                         if event.seq > self.seen:
                             self._settled(event, translation)
         except PlanlogError as error:
-            self._broken(error)
+            if round == self._round:
+                self.tells = False
+                self._silent(error)
 
     def _settled(self, event: Event, translation: Translation) -> None:
         self.seen = event.seq
@@ -168,7 +205,7 @@ class Following:
     def hear(self, what: LiveNews) -> None:
         """Tells what is not on the log yet."""
         # Where the client does not keep up, live news are left out: answers come from the log as well.
-        if self._translation and not self._telling.is_held_up:
+        if self._translation and not self._loads and not self._telling.is_held_up:
             self._telling.tell(self._translation.live(what))
 
     def _offer_commands(self) -> None:

@@ -7,11 +7,12 @@ from anyio.abc import TaskGroup
 from planlog.agent.agent import Agent
 from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, TURN_END, ApprovalAsked
 from planlog.faces.acp.calls import Calls
-from planlog.faces.acp.connection import ClientFailed, Connection
+from planlog.faces.acp.connection import ClientFailed, Connection, trace
 from planlog.faces.acp.diffs import draw_diff
 from planlog.faces.acp.messages import Permission, PermissionAnswer
 from planlog.faces.acp.updates import text_item
 from planlog.faces.acp.wording import fenced
+from planlog.kernel.errors import PlanlogError
 from planlog.log.event import Event
 from planlog.log.session import Session
 
@@ -57,7 +58,10 @@ class Permissions:
             self._open.pop(asked.id, None)
             always = chosen == ALWAYS and bool(asked.rule)
             allowed = always or chosen == ALLOW.option_id
-            await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied", always=always)
+            try:
+                await self._agent.answer(self._session, asked.id, "allowed" if allowed else "denied", always=always)
+            except PlanlogError:  # the turn waits on, until it is stopped
+                trace()
 
 
 def _always(asked: ApprovalAsked) -> list[Permission]:
@@ -65,10 +69,20 @@ def _always(asked: ApprovalAsked) -> list[Permission]:
 
 
 def _card(asked: ApprovalAsked, calls: Calls) -> dict[str, object]:
+    """As much as can be shown of the call: that it is asked for counts for more than how it looks."""
+    try:
+        card = _whole_card(asked, calls)
+    except Exception:
+        trace()
+        card = None
+    return card or {"toolCallId": asked.call_id or asked.id, "title": asked.tool_name, "status": "pending"}
+
+
+def _whole_card(asked: ApprovalAsked, calls: Calls) -> dict[str, object] | None:
     """All that is known of the call, with the preview of what it will do in the place of its content."""
     shown = calls.shown(asked.call_id or "")
     if shown is None:
-        return {"toolCallId": asked.call_id or asked.id, "title": asked.tool_name, "status": "pending"}
+        return None
     if asked.preview:
         drawn = draw_diff(asked.preview)
         preview = calls.placed(drawn.content) if drawn else (text_item(fenced(asked.preview)),)

@@ -18,7 +18,7 @@ from planlog.faces.acp.permissions import Permissions
 from planlog.faces.acp.telling import Telling
 from planlog.faces.acp.translation import Translation
 from planlog.faces.acp.turns import Turns
-from planlog.kernel.errors import PlanlogError
+from planlog.kernel.errors import PlanlogError, one_line
 from planlog.log.event import Event
 from planlog.log.session import Session
 from planlog.tools.servers import Connected, Server
@@ -26,7 +26,10 @@ from planlog.tools.tool import Tools
 
 
 class Talk:
-    """Lives in `live`. `folder` is where tools work. Nothing is told before one of `following`'s beginnings."""
+    """Lives in `live`. `folder` is where tools work. Nothing is told before one of `following`'s beginnings.
+
+    Whoever comes to it or closes it does so under `coming`, `is_closing` and `ended`, see `Bridge`.
+    """
 
     following: Following
     turns: Turns
@@ -38,15 +41,16 @@ class Talk:
         self._house = house
         self._connection = connection
         self._here = OpenSession(session, folder, Tools(house.tools), Telling(connection, session.id), set())
+        self.coming = anyio.Lock()
+        self.is_closing = False
+        self.ended = anyio.Event()
         self._closing = anyio.Event()
 
     async def live(self, servers: Sequence[McpServer], ready: anyio.Event) -> None:
         """Answers prompts until `close`; sets `ready` once it can."""
         async with task_group() as tasks, AsyncExitStack() as stack:
             self._permissions = Permissions(self._connection, self._house.agent, self.session, tasks)
-            self.following = Following(
-                self._house, self._here, tasks, self._settle, lambda error: self.turns.fail(error)
-            )
+            self.following = Following(self._house, self._here, tasks, self._settle, self._silent)
             self.turns = Turns(self._house, self._here, self.choices, self.following, tasks)
             for server in servers:
                 if server.type != "stdio":
@@ -69,10 +73,13 @@ class Talk:
         return await life.enter_async_context(connecting)
 
     async def close(self, kind: AbortKind) -> None:
-        """Stops what runs and waits until all prompts are answered; then `live` ends."""
+        """Stops what runs and waits until all prompts are answered and nobody comes any more; then `live` ends."""
+        self.following.interrupt()
         try:
             await self.turns.stop(kind)
             await self.turns.idle()
+            async with self.coming:
+                pass
         finally:
             self._closing.set()
 
@@ -80,8 +87,11 @@ class Talk:
         self.turns.event(event)
         self._permissions.event(event, translation.calls)
 
-    def _broken(self, error: PlanlogError) -> None:
-        self.turns.fail(error)
+    def _silent(self, error: PlanlogError | None) -> None:
+        if error:
+            self.turns.fail(one_line(error))
+        else:
+            self.turns.unshown()
 
 
 def _server(server: McpServer) -> Server:

@@ -27,12 +27,6 @@ class Telling:
         for update in updates:
             self._connection.update(self._session, update)
 
-    async def tell_all(self, updates: Iterable[Update]) -> None:
-        """Sends them as few as they can be, and waits where the client does not keep up."""
-        for update in coalesced(updates):
-            await self.room()
-            self._connection.update(self._session, update)
-
     async def room(self) -> None:
         """Waits until the client keeps up."""
         if self._connection.is_full:

@@ -66,6 +66,7 @@ class Turns:
 
     async def prompt(self, asked: Asked, text: str, command: Command | None) -> None:
         """Answers `asked` when the prompt is answered, which may be much later."""
+        self._following.go_on()
         left = Left(asked, command, text)
         self._left.append(left)
         asked.cancel = lambda: self._tasks.start_soon(self._take_back, [left], "user")
@@ -120,7 +121,13 @@ class Turns:
             if not left.message:  # a command, or a prompt that is being left and will look again
                 if left.command:
                     left.asked.reply(Stopped("cancelled"))
-            elif await agent.withdraw(self._session, left.message):
+                continue
+            try:
+                withdrawn = await agent.withdraw(self._session, left.message)
+            except PlanlogError as error:
+                left.asked.fail(INTERNAL_ERROR, one_line(error))
+                continue
+            if withdrawn:
                 left.asked.reply(Stopped("cancelled"))
             else:
                 # It was taken up a moment ago: its turn may have begun.
@@ -166,9 +173,9 @@ class Turns:
         answer_turn(left.asked, reason)  # where no turn has: it was taken back, or heard before its id was known here
 
     async def _shown(self, left: Left) -> None:
-        """Waits until all that is on the log now has been told, or the prompt is answered by it."""
+        """Waits until all that is on the log now has been told, as far as it is, or the prompt is answered by it."""
         head = self._session.head
-        while self._following.seen < head - 1 and not left.asked.answered.is_set():
+        while self._following.tells and self._following.seen < head - 1 and not left.asked.answered.is_set():
             await self._wait()
 
     async def _obey(self, left: Left, command: Command) -> None:
@@ -176,6 +183,9 @@ class Turns:
             self._telling.say(await command.run(self._session, left.text))
         except PlanlogError as error:
             self._telling.say(one_line(error))
+        except Exception as error:
+            trace()
+            self._telling.say(f"/{command.name} failed: {type(error).__name__}")
         await self._shown(left)
         left.asked.reply(Stopped("end_turn"))
 
@@ -192,11 +202,15 @@ class Turns:
                     answer_turn(left.asked, TURN_END.read(event).reason)
         self._changed()
 
-    def fail(self, error: PlanlogError) -> None:
-        """The session cannot be read any more: all prompts fail."""
+    def fail(self, why: str) -> None:
+        """All prompts fail: what becomes of them cannot be told."""
         for left in self._left:
-            left.asked.fail(INTERNAL_ERROR, one_line(error))
+            left.asked.fail(INTERNAL_ERROR, why)
         self._left.clear()
+        self._changed()
+
+    def unshown(self) -> None:
+        """Nothing is told any more, which somebody may be waiting for."""
         self._changed()
 
     def report(self, line: str) -> None:
