@@ -1,6 +1,8 @@
 """Requests that come while another one about the same session is on its way."""
 
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
@@ -116,3 +118,66 @@ def test_more_prompts_than_can_wait_do_not_hold_up_what_would_end_them(connect: 
         wire.notify("session/cancel", sessionId=session)
     assert wire.result(first) == {"stopReason": "cancelled"}
     assert all(wire.answer(id) for id in more)
+
+
+def test_a_mode_that_is_set_in_mid_turn_counts_for_its_next_call(connect: Connect, house: House) -> None:
+    wire = connect(runs("sleep 0.5"), runs("touch ran"), DONE, options=AUTO)
+    session = wire.open(house.folder)
+    prompt = wire.begin_prompt(session)
+    wire.until(lambda lines: any(u.get("name") == "bash" for u in wire.updates(session, "tool_call")))
+    wire.call("session/set_mode", sessionId=session, modeId="deny")
+    assert wire.result(prompt) == {"stopReason": "end_turn"}
+    assert not (house.folder / "ran").exists()
+    assert [update.get("status") for update in wire.updates(session, "tool_call_update")].count("failed") == 1
+
+
+def test_a_load_with_another_folder_says_that_the_session_is_open_already(connect: Connect, house: House) -> None:
+    wire = connect(DONE, DONE)
+    session = wire.open(house.folder)
+    wire.prompt(session)
+    wire.load(session, house.folder)
+    wire.load(session, house.folder.parent)
+    mark = wire.mark()
+    wire.prompt(session)
+    assert f"tools go on working in {house.folder}" in wire.text(session, since=mark)
+    assert wire.text(session, since=mark).count("this session is open already") == 1
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_a_request_that_is_cancelled_at_once_leaves_nothing_half_open(
+    connect: Connect, house: House, method: str
+) -> None:
+    wire = connect(*[DONE] * 40)
+    session = wire.open(house.folder)
+    wire.prompt(session)
+    params = {"sessionId": session, "cwd": str(house.folder), "mcpServers": []}
+    for number in range(12):
+        wire.call("session/close", sessionId=session)
+        id = wire.request(method, **params)
+        time.sleep(number / 1000)
+        wire.notify("$/cancel_request", requestId=id)
+        answer = wire.answer(id)
+        prompted = wire.answer(wire.begin_prompt(session))
+        assert prompted.get("error", {}).get("code") == (-32002 if "error" in answer else None), (answer, prompted)
+        wire.call("session/resume", **params)
+
+
+def test_a_damaged_session_can_be_deleted(connect: Connect, house: House) -> None:
+    wire = connect(DONE)
+    session = wire.open(house.folder)
+    wire.prompt(session)
+    wire.close()
+    with closing(sqlite3.connect(house.home / "planlog.db", isolation_level=None)) as database:
+        database.execute("UPDATE event SET line = CAST('{' AS BLOB) WHERE type = 'step/start'")
+    wire = connect(DONE)
+    assert wire.fails("session/load", sessionId=session, cwd=str(house.folder), mcpServers=[]) == -32603
+    assert wire.call("session/delete", sessionId=session) == {}
+    assert wire.call("session/list")["sessions"] == []
+
+
+def test_a_folder_is_the_same_however_it_is_written(connect: Connect, house: House) -> None:
+    wire = connect(DONE)
+    session = wire.open(f"{house.folder}/")
+    for cwd in (f"{house.folder}/", f"{house.folder}//", f"{house.folder}/."):
+        assert [one["sessionId"] for one in wire.call("session/list", cwd=cwd)["sessions"]] == [session]
+    assert wire.fails("session/new", cwd="/" + "a" * 5000, mcpServers=[]) == -32602

@@ -120,6 +120,14 @@ class Agent:
         if turn := self._turns.get(session.id):
             turn.stop(kind)
 
+    def tighten(self, session: Session, policy: Policy) -> None:
+        """Lets the turn that this process runs in the session, if any, do no more than `policy` from here on.
+
+        A laxer policy counts from the next prompt on that is left with it.
+        """
+        if turn := self._turns.get(session.id):
+            turn.tighten(policy)
+
     def runs(self, session: Session) -> bool:
         """Whether a turn of the session is being run by this process now."""
         return session.id in self._turns

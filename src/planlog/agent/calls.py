@@ -5,8 +5,9 @@ concurrently run side by side, at most `POOL` at a time.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -15,32 +16,37 @@ from msgspec.structs import replace
 from planlog.agent.answer import Call
 from planlog.agent.approval import ask
 from planlog.agent.desk import Desk
+from planlog.agent.event import Policy
 from planlog.agent.facts import call_fact, refused_call, result_fact
 from planlog.agent.ledger import Ledger
 from planlog.agent.live import LiveProgress
 from planlog.agent.rules import GRANTED, Verdict, named, verdict
 from planlog.agent.tasks import task_group
 from planlog.tools.call import propose, run_call
-from planlog.tools.outcome import Outcome, denied
+from planlog.tools.outcome import Outcome, denied, other_tool
 from planlog.tools.schema import Violations, check_arguments
 from planlog.tools.thread import Stopped, in_thread
-from planlog.tools.tool import Execution, Proposal
+from planlog.tools.tool import Execution, Proposal, Tool
 
 POOL = 10
 
 
 class Calls:
-    """The calls of step `step`. `outcomes` has what is done, by call id."""
+    """The calls of step `step`. `outcomes` has what is done, by call id; `policy` may become stricter meanwhile."""
 
-    def __init__(self, desk: Desk, ledger: Ledger, turn: int, step: int, calls: Sequence[Call]) -> None:
+    def __init__(
+        self, desk: Desk, ledger: Ledger, policy: Callable[[], Policy], turn: int, step: int, calls: Sequence[Call]
+    ) -> None:
         self._desk = desk
+        self._policy = policy
         self._ledger = ledger
         self._turn = turn
         self._step = step
         self._calls = calls
         self._running = 0
         self._done = anyio.Event()
-        self._judged: dict[tuple[str, tuple[str, ...]], Verdict] = {}
+        self._judged: dict[tuple[str, tuple[str, ...], Policy], Verdict] = {}
+        self._tools: dict[str, Tool[Any, Any] | None] = {}  # by call id: what was judged is what may run
         self._approvals: dict[str, Proposal] = {}
         self.outcomes: dict[str, Outcome] = {}
 
@@ -59,24 +65,30 @@ class Calls:
                     await self._done.wait()
 
     async def _kind(self, call: Call, granted: tuple[str, ...]) -> tuple[bool, bool]:
-        tool = self._desk.tools.get(call.name)
+        tool = self._tool(call)
         return tool is None or tool.concurrency_safe, await self._verdict(call, granted) != "run"
+
+    def _tool(self, call: Call) -> Tool[Any, Any] | None:
+        if call.id not in self._tools:
+            self._tools[call.id] = self._desk.tools.get(call.name)
+        return self._tools[call.id]
 
     async def _verdict(self, call: Call, granted: tuple[str, ...]) -> Verdict:
         """Worked out once: the arguments may be long."""
-        if (call.id, granted) not in self._judged:
-            self._judged[call.id, granted] = await self._judge(call, granted)
-        return self._judged[call.id, granted]
+        key = (call.id, granted, self._policy())
+        if key not in self._judged:
+            self._judged[key] = await self._judge(call, granted)
+        return self._judged[key]
 
     async def _judge(self, call: Call, granted: tuple[str, ...]) -> Verdict:
-        desk, tool = self._desk, self._desk.tools.get(call.name)
+        desk, tool, policy = self._desk, self._tool(call), self._policy()
         params = check_arguments(tool.params, call.arguments) if tool else None
         # Nobody is asked about a call that cannot run: the registry says what is wrong with it.
         if tool is None or isinstance(params, Violations):
             return "run"
 
         def judged(stopped: Stopped) -> Verdict:
-            return verdict(tool, params, desk.cwd, desk.policy, desk.rules, granted)
+            return verdict(tool, params, desk.cwd, policy, desk.rules, granted)
 
         rules = (*desk.rules.allow, *desk.rules.deny, *granted)
         looks = tool.covered is not None and any(named(rule) == tool.name for rule in rules)
@@ -138,7 +150,10 @@ class Calls:
         return Execution(call.id, desk.session, desk.cwd, hear, self._approvals.get(call.id))
 
     async def _perform(self, call: Call, seq: int) -> None:
-        outcome = await run_call(self._desk.tools, call.name, call.arguments, self._execution(call))
+        if self._desk.tools.get(call.name) is self._tool(call):
+            outcome = await run_call(self._desk.tools, call.name, call.arguments, self._execution(call))
+        else:  # nobody has judged the one that is there now
+            outcome = other_tool(call.name)
         self.outcomes[call.id] = outcome
         self._ledger.add(result_fact(call.id, outcome, self._turn, self._step, cites=[seq]))
         self._running -= 1

@@ -15,7 +15,7 @@ from planlog.agent.answer import Call
 from planlog.agent.calls import Calls
 from planlog.agent.conversation import CONVERSATION, request_of
 from planlog.agent.desk import Desk
-from planlog.agent.event import AbortKind, EndReason, Failed
+from planlog.agent.event import APPROVAL_POLICY, AbortKind, ApprovalPolicy, EndReason, Failed, Policy
 from planlog.agent.facts import refused_call, retry_facts
 from planlog.agent.header import header_facts, header_of
 from planlog.agent.inbox import Taken, read_wish, stricter, take_prompt, take_steers
@@ -57,6 +57,13 @@ class Turn:
         """Ends the turn as soon as it can be ended, and says who wanted it."""
         self._stopped = self._stopped or kind
         self._scope.cancel()
+
+    def tighten(self, policy: Policy) -> None:
+        """From the next call on no more may be done than `policy` lets; a laxer one changes nothing."""
+        policy = stricter(self._desk.policy, policy)
+        if policy != self._desk.policy:
+            self._desk = changed(self._desk, policy=policy)
+            self._ledger.add(APPROVAL_POLICY.fact(ApprovalPolicy(policy)))
 
     async def run(self) -> EndReason | None:
         """How the turn ended; None, and no turn, where nothing waits for an answer."""
@@ -170,7 +177,7 @@ class Turn:
         return self._now.answer.calls if self._now.answer else ()
 
     async def _run_calls(self, calls: Sequence[Call]) -> None:
-        running = Calls(self._desk, self._ledger, self._turn, self._now.step, calls)
+        running = Calls(self._desk, self._ledger, lambda: self._desk.policy, self._turn, self._now.step, calls)
         await running.run()
         self._called(calls, [running.outcomes[call.id] for call in calls])
         await self._look_for_steers()

@@ -1,6 +1,9 @@
 """Calls that need a yes wait for it, from whatever process it comes; a no is a result like any other."""
 
+from contextlib import ExitStack
+
 import anyio
+import msgspec
 import pytest
 from inline_snapshot import snapshot
 from tests.request_checker import faults_of
@@ -9,6 +12,11 @@ from planlog.agent.approval import APPROVALS
 from planlog.agent.conftest import House, Process, Script, call, calls, next_request, told
 from planlog.agent.event import Completed, Policy
 from planlog.log.session import Session
+from planlog.tools.tool import Execution, Tool
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    pass
 
 
 async def _answered(
@@ -112,6 +120,57 @@ async def test_the_stricter_policy_counts_of_who_left_a_prompt_and_who_runs_it(
     text = await told(session)
     assert f"approval/policy {heeded}" in text
     assert ("approval/asked" in text) == (heeded == "ask")
+
+
+@pytest.mark.parametrize("policy", ["ask", "deny"])
+async def test_a_tool_that_comes_after_its_call_was_judged_does_not_run(house: House, policy: Policy) -> None:
+    """As the tools of a server do that is slow to start; a call of a tool that is not there asks nobody."""
+    process = house.process(policy=policy)
+    session = await process.sessions.open((await house.session()).id)
+    ran: list[str] = []
+
+    async def execute(params: Nothing, execution: Execution) -> str:
+        ran.append("late")
+        return "late"
+
+    late = Tool("late", "Comes late.", Nothing, execute, str, needs_approval=True)
+    waiting = call("risk", text="it") if policy == "ask" else call("say", text="it", seconds=0.1)
+    model = Script([calls(waiting, call("late")), {"text": "Done."}])
+    with ExitStack() as mounted:
+        async with anyio.create_task_group() as tasks:
+
+            async def mount() -> None:
+                while not (called := "tool/call" in await told(session) or await session.view(APPROVALS)):
+                    await session.changed(session.news)
+                assert called
+                mounted.enter_context(process.tools.add(late))
+                for question in await session.view(APPROVALS):
+                    await process.agent.answer(session, question.id, "denied")
+
+            tasks.start_soon(mount)
+            assert await process.run(session, model, policy=policy) == Completed()
+    assert ran == []
+    assert "late was loaded anew while this call waited; call it again" in await told(session)
+
+
+async def test_a_policy_that_becomes_stricter_counts_for_the_turn_that_runs(house: House) -> None:
+    session = await house.session()
+    model = Script([calls(call("risk", text="one", seconds=0.2), call("risk", text="two")), {"text": "Done."}])
+    async with anyio.create_task_group() as tasks:
+
+        async def tighten() -> None:
+            while "tool/call" not in await told(session):
+                await session.changed(session.news)
+            house.first.agent.tighten(session, "deny")
+            house.first.agent.tighten(session, "auto")
+
+        tasks.start_soon(tighten)
+        assert await house.first.run(session, model, policy="auto") == Completed()
+    assert house.first.done == ["one"]
+    text = await told(session)
+    assert text.index("approval/policy deny") < text.index("the approval policy of this session allows no such calls")
+    assert await house.first.run(session, Script([calls(call("risk", text="three")), {"text": "Done."}])) == Completed()
+    assert house.first.done == ["one", "three"]
 
 
 async def test_a_question_that_was_open_when_its_process_died_is_a_call_that_never_started(house: House) -> None:

@@ -111,6 +111,8 @@ class Session:
     async def follow(self, after: int = -1) -> AsyncGenerator[tuple[Event, ...]]:
         """Committed events with seq > `after`, in batches as they come, without a gap, for ever."""
         start = after + 1
+        if self._damage is not None:  # nobody has looked since; it may have passed
+            await self.refresh()
         with self._watching():
             while True:
                 news = self.news
@@ -213,6 +215,7 @@ class Session:
         """Takes in what other processes have committed since the last look."""
         async with self._lock:
             await self._catch_up()
+            self._damage = None
 
     async def look(self) -> None:
         """`refresh` for whoever waits for news: what is wrong with the log is theirs to hear."""
@@ -220,8 +223,6 @@ class Session:
             await self.refresh()
         except PlanlogError as error:
             self._damage = error
-        else:
-            self._damage = None
         self.notify()
 
     # Inside

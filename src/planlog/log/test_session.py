@@ -17,7 +17,16 @@ from planlog.log.event import Event, Violation
 from planlog.log.projection import Projection
 from planlog.log.session import LeaseMissing, Session, SessionRefused
 from planlog.log.sessions import Sessions
-from planlog.log.store import Command, LeaseLost, Row, SessionBusy, SessionRecord, SessionUnknown, StoreFull
+from planlog.log.store import (
+    Command,
+    LeaseLost,
+    Row,
+    SessionBusy,
+    SessionRecord,
+    SessionUnknown,
+    StoreFull,
+    StoreLocked,
+)
 from planlog.log.store.memory import MemoryStore
 from planlog.log.vocabulary import EventType, Rule, Vocabulary
 
@@ -252,6 +261,24 @@ async def test_one_damaged_session_is_told_to_who_follows_it_and_to_nobody_else(
                 await good.changed(news)
             assert good.head == 1
             tasks.cancel_scope.cancel()
+
+
+async def test_a_fault_that_has_passed_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a database that somebody has kept locked for too long."""
+    async with opened() as (sessions, session):
+        async with session.lease():
+            await session.append(NOTE.fact(Note("a")))
+
+        async def locked(*wanted: object, **more: object) -> list[bytes]:
+            raise StoreLocked("the database is locked")
+
+        with monkeypatch.context() as fault:
+            fault.setattr(sessions.store, "read", locked)
+            await session.look()
+        with anyio.fail_after(5):
+            async for batch in session.follow():
+                assert [event.seq for event in batch] == [0]
+                break
 
 
 async def test_a_newer_programs_event_that_comes_later_is_refused_too() -> None:

@@ -61,6 +61,11 @@ def unknown_tool(name: str, meant: str | None, names: list[str]) -> Outcome:
     return failed(f'unknown tool "{shown}", {hint}', "UnknownToolError", "UNKNOWN_TOOL")
 
 
+def other_tool(name: str) -> Outcome:
+    """The tool came, went or was replaced while the call waited."""
+    return failed(f"{name} was loaded anew while this call waited; call it again", "UnknownToolError", "UNKNOWN_TOOL")
+
+
 def timed_out(seconds: float) -> Outcome:
     """The tool was stopped because its time was over."""
     return failed_by(time_out(seconds))

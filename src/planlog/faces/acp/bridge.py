@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from planlog.agent.event import SESSION_TITLE, AbortKind
+from planlog.agent.tasks import task_group
 from planlog.faces.acp.codec import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from planlog.faces.acp.connection import Asked, Connection, Method, RpcError, trace
 from planlog.faces.acp.hello import greeting
@@ -30,6 +31,7 @@ from planlog.faces.acp.messages import (
     SetMode,
     SetOption,
 )
+from planlog.faces.acp.opening import is_folder
 from planlog.faces.acp.prompts import command_of, text_of
 from planlog.faces.acp.streams import Inlet, Outlet
 from planlog.faces.acp.talk import Talk
@@ -37,6 +39,7 @@ from planlog.faces.acp.translation import iso
 from planlog.faces.acp.updates import ConfigUpdate, ModeUpdate
 from planlog.kernel.errors import PlanlogError
 from planlog.log.event import read_line
+from planlog.log.header import valid_id
 from planlog.log.session import Session
 from planlog.log.store import SessionRecord, SessionUnknown
 
@@ -100,10 +103,15 @@ class Bridge:
 
     async def _new(self, wanted: NewSession, asked: Asked) -> None:
         folder = _folder(wanted.cwd)
-        if not folder.is_dir():
-            raise RpcError(INVALID_PARAMS, f"cwd is no folder: {folder}")
+        if not is_folder(folder):
+            raise RpcError(INVALID_PARAMS, f"cwd is no folder: {str(folder)[:200]}")
         session = await self._house.sessions.create(folder)
-        talk = await self._talk(session, folder, wanted.mcp_servers)
+        try:
+            talk = await self._talk(session, folder, wanted.mcp_servers)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._house.sessions.delete(session.id)
+            raise
         asked.reply(self._opened(talk, session.id))
         talk.following.begin()
 
@@ -127,14 +135,15 @@ class Bridge:
         folder = _folder(wanted.cwd)
         while True:
             talk = await self._find(wanted, folder)
-            async with talk.coming:
-                if not talk.is_closing:
-                    try:
+            try:
+                async with talk.coming:
+                    if not talk.is_closing:
+                        talk.come(folder, wanted.mcp_servers or ())
                         yield talk
-                    finally:
-                        if not talk.following.is_on:
-                            self._begin_end(talk, "user")
-                    return
+                        return
+            finally:
+                if not talk.following.is_on and not talk.coming.locked():
+                    self._begin_end(talk, "user")
             await talk.ended.wait()
 
     async def _find(self, wanted: LoadSession, folder: Path) -> Talk:
@@ -148,22 +157,28 @@ class Bridge:
             return await self._talk(session, folder, wanted.mcp_servers)
 
     async def _talk(self, session: Session, folder: Path, servers: list[McpServer] | None) -> Talk:
-        talk = self._talks[session.id] = Talk(self._house, self._connection, session, folder)
-        ready = anyio.Event()
-        self._tasks.start_soon(self._live, talk, servers or (), ready)
-        await ready.wait()
-        return talk
+        return await self._tasks.start(self._live, session, folder, servers or ())
 
-    async def _live(self, talk: Talk, servers: Sequence[McpServer], ready: anyio.Event) -> None:
-        """A fault of ours ends this session, the others go on."""
+    async def _live(
+        self, session: Session, folder: Path, servers: Sequence[McpServer], *, task_status: TaskStatus[Talk]
+    ) -> None:
+        """Keeps the session open until it is closed. A fault of ours ends this one, the others go on."""
+        talk: Talk | None = None
         try:
-            await talk.live(servers, ready)
+            async with task_group() as tasks:
+                talk = self._talks[session.id] = Talk(self._house, self._connection, session, folder, tasks)
+                async with talk.opened(servers):
+                    task_status.started(talk)
+                    await talk.closed.wait()
+                    tasks.cancel_scope.cancel()
         except Exception as error:
             trace()
-            talk.turns.fail(f"planlog failed: {type(error).__name__}")
+            if talk:
+                talk.turns.fail(f"planlog failed: {type(error).__name__}")
         finally:
-            del self._talks[talk.session.id]
-            talk.ended.set()
+            if talk:
+                del self._talks[session.id]
+                talk.ended.set()
 
     def _opened(self, talk: Talk, session: str | None = None) -> Opened:
         more = {"session_id": session} if session else {}
@@ -172,7 +187,8 @@ class Bridge:
     async def _list(self, wanted: ListSessions, asked: Asked) -> ListPage:
         records = await self._house.sessions.store.find("")
         if wanted.cwd is not None:
-            records = [record for record in records if record.cwd == wanted.cwd]
+            folder = str(_folder(wanted.cwd))
+            records = [record for record in records if record.cwd == folder]
         start = _start(records, wanted.cursor) if wanted.cursor is not None else 0
         page, more = records[start : start + PAGE], len(records) > start + PAGE
         listed = tuple([await self._listed(record) for record in page])
@@ -195,13 +211,16 @@ class Bridge:
     async def _delete(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
         if talk := self._talks.get(wanted.session_id):
             await self._end(talk, "user")
-        with suppress(SessionUnknown):
-            session = (await self._house.sessions.open(wanted.session_id)).id
-            if owner := await self._house.sessions.store.owner(session):
-                text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
-                raise RpcError(INTERNAL_ERROR, text)
-            await self._house.sessions.delete(session)
+        if valid_id(wanted.session_id):
+            with suppress(SessionUnknown):
+                await self._refuse_running(wanted.session_id)
+            await self._house.sessions.delete(wanted.session_id)
         return {}
+
+    async def _refuse_running(self, session: str) -> None:
+        if owner := await self._house.sessions.store.owner(session):
+            text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
+            raise RpcError(INTERNAL_ERROR, text)
 
     async def _end(self, talk: Talk, kind: AbortKind) -> None:
         """Ends it, whether or not whoever asked for that goes on waiting."""
@@ -243,6 +262,7 @@ class Bridge:
     async def _set_mode(self, wanted: SetMode, asked: Asked) -> dict[str, Any]:
         talk = self._open(wanted.session_id)
         talk.choices.choose_mode(wanted.mode_id)
+        self._house.agent.tighten(talk.session, talk.choices.policy)
         self._connection.update(wanted.session_id, ConfigUpdate(talk.choices.options()))
         return {}
 
@@ -250,6 +270,7 @@ class Bridge:
         talk = self._open(wanted.session_id)
         mode = talk.choices.policy
         talk.choices.choose(wanted.config_id, wanted.value)
+        self._house.agent.tighten(talk.session, talk.choices.policy)
         if talk.choices.policy != mode:
             self._connection.update(wanted.session_id, ModeUpdate(talk.choices.policy))
         return Options(talk.choices.options())

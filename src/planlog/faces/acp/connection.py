@@ -3,6 +3,8 @@
 Whatever a client sends, the connection lives; only the end of the stream, or of what can be written, ends it.
 """
 
+import os
+import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -38,6 +40,7 @@ from planlog.kernel.errors import PlanlogError, one_line
 from planlog.tools.lines import Lines
 
 T = TypeVar("T")
+STDERR = 2
 MOST_OPEN = 200
 """Requests that are carried out at once. The next one is read when one of them is answered, unless they last: what ends
 those may be what is read next, so one more of them is refused."""
@@ -253,7 +256,10 @@ class Connection:
             except (msgspec.MsgspecError, RecursionError):
                 return
             if asked := self._open.get(bytes(id)):
-                asked.cancel()
+                try:
+                    asked.cancel()
+                except Exception:  # nobody is there any more who could be stopped
+                    trace()
             return
         known = self._notes.get(note.method)
         if known is None or not self.initialized:
@@ -270,9 +276,15 @@ class Connection:
 
 
 def trace() -> None:
-    """The error that is being handled, on stderr, if anybody still reads that."""
-    with suppress(Exception):
-        traceback.print_exc()
+    """The error that is being handled, on stderr; nobody waits for whoever reads that, if anybody does."""
+    text = traceback.format_exc().encode(errors="replace")
+    threading.Thread(target=_write_stderr, args=(text,), name="ACP trace", daemon=True).start()
+
+
+def _write_stderr(text: bytes) -> None:
+    # Not by `sys.stderr`: the interpreter's end would wait for the lock of one that is full.
+    with suppress(OSError):
+        os.write(STDERR, text)
 
 
 class _Taken(msgspec.Struct, frozen=True, rename="camel"):

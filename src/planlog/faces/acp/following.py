@@ -1,6 +1,6 @@
 """Follows a session's log and tells an editor about it: from its beginning, from its history, or from where it is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -67,7 +67,7 @@ class Following:
         first = self._session.state(NESTING)
         start = await self._turn_start() if first.open else self._session.head
         while start < self._session.head:
-            for event in (page := await self._session.read(start)):
+            for event in (page := await self._page(start)):
                 translation.replay(event)
             start = page[-1].seq + 1
         head, title = -1, None
@@ -125,13 +125,19 @@ class Following:
         await self._session.refresh()
         start = 0
         while start < self._session.head:
-            page = await self._session.read(start)
+            page = await self._page(start)
             await self._replay_page(fresh, page)
             start = page[-1].seq + 1
         if not self._house.agent.runs(self._session) and not await self._owner():
             await self._replay_page(fresh, await closed_in_memory(self._session), settles=False)
         self._check()
         return start
+
+    async def _page(self, start: int) -> Sequence[Event]:
+        page = await self._session.read(start)
+        if not page:
+            raise RpcError(INTERNAL_ERROR, "the session was deleted meanwhile")
+        return page
 
     async def _replay_page(self, translation: Translation, page: Iterable[Event], *, settles: bool = True) -> None:
         updates: list[Update] = []

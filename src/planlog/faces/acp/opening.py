@@ -20,3 +20,11 @@ class OpenSession(msgspec.Struct, frozen=True):
     tools: Tools
     telling: Telling
     own: set[str]
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; where that cannot be found out there is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

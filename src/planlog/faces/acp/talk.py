@@ -1,13 +1,13 @@
 """One session on the connection: its log is followed, prompts are answered in order, and questions are put."""
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
+from anyio.abc import TaskGroup
 
 from planlog.agent.event import AbortKind
-from planlog.agent.tasks import task_group
 from planlog.faces.acp.choices import Choices
 from planlog.faces.acp.connection import Connection
 from planlog.faces.acp.following import Following
@@ -26,32 +26,33 @@ from planlog.tools.tool import Tools
 
 
 class Talk:
-    """Lives in `live`. `folder` is where tools work. Nothing is told before one of `following`'s beginnings.
+    """`folder` is where tools work, `tasks` hold all that goes on.
 
-    Whoever comes to it or closes it does so under `coming`, `is_closing` and `ended`, see `Bridge`.
+    Nothing is told before `following` begins. Whoever comes to it does so under `coming`, see `Bridge`.
     """
 
-    following: Following
-    turns: Turns
-    _permissions: Permissions
-
-    def __init__(self, house: House, connection: Connection, session: Session, folder: Path) -> None:
+    def __init__(self, house: House, connection: Connection, session: Session, folder: Path, tasks: TaskGroup) -> None:
         self.session = session
         self.choices = Choices(house.models, house.model, house.policy)
-        self._house = house
-        self._connection = connection
-        self._here = OpenSession(session, folder, Tools(house.tools), Telling(connection, session.id), set())
         self.coming = anyio.Lock()
         self.is_closing = False
+        self.closed = anyio.Event()
+        """Set when all prompts are answered and nobody comes any more: what it has started can go."""
         self.ended = anyio.Event()
-        self._closing = anyio.Event()
+        """Set when nothing of it is left."""
+        self._house = house
+        self._tasks = tasks
+        self._servers: Sequence[McpServer] = ()
+        self._here = OpenSession(session, folder, Tools(house.tools), Telling(connection, session.id), set())
+        self._permissions = Permissions(connection, house.agent, session, tasks)
+        self.following = Following(house, self._here, tasks, self._settle, self._silent)
+        self.turns = Turns(house, self._here, self.choices, self.following, tasks)
 
-    async def live(self, servers: Sequence[McpServer], ready: anyio.Event) -> None:
-        """Answers prompts until `close`; sets `ready` once it can."""
-        async with task_group() as tasks, AsyncExitStack() as stack:
-            self._permissions = Permissions(self._connection, self._house.agent, self.session, tasks)
-            self.following = Following(self._house, self._here, tasks, self._settle, self._silent)
-            self.turns = Turns(self._house, self._here, self.choices, self.following, tasks)
+    @asynccontextmanager
+    async def opened(self, servers: Sequence[McpServer]) -> AsyncGenerator[None]:
+        """Prompts are answered, and the servers run, as long as the block lasts."""
+        self._servers = servers
+        async with AsyncExitStack() as stack:
             for server in servers:
                 if server.type != "stdio":
                     text = f'MCP server "{server.name}": only servers over stdio can be used, not {server.type}'
@@ -59,10 +60,16 @@ class Talk:
             if started := [_server(one) for one in servers if one.type == "stdio"]:
                 self.turns.servers = await self._start(started, stack)
             stack.enter_context(self._house.live.listen(self.session.id, self.following.hear))
-            tasks.start_soon(self.turns.answer_all)
-            ready.set()
-            await self._closing.wait()
-            tasks.cancel_scope.cancel()
+            self._tasks.start_soon(self.turns.answer_all)
+            yield
+
+    def come(self, folder: Path, servers: Sequence[McpServer]) -> None:
+        """Somebody comes with a folder and servers, which may be others than those that it was opened with."""
+        if folder != self._here.folder or list(servers) != list(self._servers):
+            self.turns.report(
+                f"this session is open already: tools go on working in {self._here.folder}, with the servers that were "
+                "started then; close it first to change that"
+            )
 
     async def _start(self, servers: Sequence[Server], life: AsyncExitStack) -> Connected | None:
         if self._house.servers is None:
@@ -73,7 +80,7 @@ class Talk:
         return await life.enter_async_context(connecting)
 
     async def close(self, kind: AbortKind) -> None:
-        """Stops what runs and waits until all prompts are answered and nobody comes any more; then `live` ends."""
+        """Stops what runs and waits until all prompts are answered and nobody comes any more; then it is `closed`."""
         self.following.interrupt()
         try:
             await self.turns.stop(kind)
@@ -81,7 +88,7 @@ class Talk:
             async with self.coming:
                 pass
         finally:
-            self._closing.set()
+            self.closed.set()
 
     def _settle(self, event: Event, translation: Translation) -> None:
         self.turns.event(event)

@@ -4,8 +4,6 @@ A prompt is answered at the moment at which the end of its turn is told, so that
 answer, and nothing of the next turn before it.
 """
 
-from contextlib import suppress
-
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
@@ -18,7 +16,7 @@ from planlog.faces.acp.endings import answer_turn
 from planlog.faces.acp.following import Following
 from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import Stopped
-from planlog.faces.acp.opening import OpenSession
+from planlog.faces.acp.opening import OpenSession, is_folder
 from planlog.faces.acp.registry import Command
 from planlog.kernel.errors import PlanlogError, one_line
 from planlog.log.event import Event
@@ -60,6 +58,7 @@ class Turns:
         self._following = following
         self._tasks = tasks
         self._left: list[Left] = []
+        self._unwanted: set[str] = set()  # messages on the log whose prompts have failed: nobody may answer them
         self._reports: list[str] = []
         self._news = anyio.Event()
         self._in_order = anyio.Lock()
@@ -87,7 +86,7 @@ class Turns:
                 return
             agent = self._agent
             self._choices.model()
-            if not self._folder.is_dir():
+            if not is_folder(self._folder):
                 raise RpcError(INTERNAL_ERROR, f"{self._folder}, where this session works, is gone")
             if not any(other.message for other in self._left) and not agent.runs(self._session):
                 await self._refuse_busy()
@@ -125,6 +124,7 @@ class Turns:
             try:
                 withdrawn = await agent.withdraw(self._session, left.message)
             except PlanlogError as error:
+                self._unwanted.add(left.message)
                 left.asked.fail(INTERNAL_ERROR, one_line(error))
                 continue
             if withdrawn:
@@ -138,6 +138,7 @@ class Turns:
     async def answer_all(self) -> None:
         """Runs what was asked for, one after the other, for ever."""
         while True:
+            await self._withdraw_unwanted()
             self._left = [left for left in self._left if not left.asked.answered.is_set()]
             first = self._left[0] if self._left else None
             if first and first.command:
@@ -147,12 +148,19 @@ class Turns:
             else:
                 await self._wait()
 
+    async def _withdraw_unwanted(self) -> None:
+        for message in list(self._unwanted):
+            try:
+                await self._agent.withdraw(self._session, message)
+                self._unwanted.discard(message)
+            except PlanlogError:  # where nothing can be written no turn runs either; the next look tries again
+                return
+
     async def _run(self, left: Left) -> None:
         session = self._session
         try:
-            if self.servers:
-                with anyio.move_on_after(SERVERS_SECONDS):
-                    await self.servers.settled()
+            if servers := self.servers:
+                await self._await_servers(servers, left)
             reason = await self._agent.run(
                 session,
                 self._choices.model(),
@@ -165,12 +173,20 @@ class Turns:
         except Exception as error:
             if not isinstance(error, PlanlogError):
                 trace()
-            with suppress(PlanlogError):
-                await self._agent.withdraw(session, left.message)
+            self._unwanted.add(left.message)
             left.asked.fail(INTERNAL_ERROR, one_line(error))
             return
         await self._shown(left)
         answer_turn(left.asked, reason)  # where no turn has: it was taken back, or heard before its id was known here
+
+    async def _await_servers(self, servers: Connected, left: Left) -> None:
+        with anyio.move_on_after(SERVERS_SECONDS) as patience:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_cancel_after, left.asked.answered, patience)
+                await servers.settled()
+                tasks.cancel_scope.cancel()
+        if not left.asked.answered.is_set():
+            self.servers = None
 
     async def _shown(self, left: Left) -> None:
         """Waits until all that is on the log now has been told, as far as it is, or the prompt is answered by it."""
@@ -205,6 +221,8 @@ class Turns:
     def fail(self, why: str) -> None:
         """All prompts fail: what becomes of them cannot be told."""
         for left in self._left:
+            if left.message and not left.heard:
+                self._unwanted.add(left.message)
             left.asked.fail(INTERNAL_ERROR, why)
         self._left.clear()
         self._changed()
@@ -236,3 +254,8 @@ class Turns:
     def _changed(self) -> None:
         news, self._news = self._news, anyio.Event()
         news.set()
+
+
+async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
