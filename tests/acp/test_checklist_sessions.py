@@ -127,3 +127,15 @@ def test_21_the_title_comes_once_after_the_first_exchange(connect: Connect, hous
     assert len(wire.updates(session, "session_info_update")) == 1
     assert wire.prompt(session, "/title A better name") == "end_turn"
     assert wire.updates(session, "session_info_update")[-1]["title"] == "A better name"
+
+
+def test_19_a_session_that_was_never_prompted_hides_no_other_from_the_terminal(connect: Connect, house: House) -> None:
+    wire = connect(DONE)
+    empty = wire.open(house.folder)
+    assert house.events() == []
+    house.planlog("run", "-m", house.script(DONE), "remember")
+    wire.open(house.folder)
+    assert house.events()[-1]["type"] == "turn/end"
+    house.planlog("run", "-m", house.script(DONE), "--continue", "again")
+    assert [event["type"] for event in house.events()].count("turn/end") == 2
+    assert empty in [one["sessionId"] for one in wire.call("session/list")["sessions"]]

@@ -175,7 +175,10 @@ class TerminalProgram:
         return await sessions.open(await self.find_id(scope, session))
 
     async def find_id(self, scope: "Scope", session: str | None) -> str:
-        """The whole id of the session whose id starts with `session`; None: the newest one of this folder."""
+        """The whole id of the session whose id starts with `session`; None: the newest one of this folder.
+
+        One in which nothing has happened yet, such as an editor's that is open, counts only where there is no other.
+        """
         from planlog.kernel.errors import ConfigError
         from planlog.log.sessions import Sessions
 
@@ -183,9 +186,9 @@ class TerminalProgram:
         if session is not None:
             return (await sessions.find(session)).id
         folder = str(self.folder)
-        for record in await sessions.store.find(""):
-            if record.cwd == folder:
-                return record.id
+        records = [record for record in await sessions.store.find("") if record.cwd == folder]
+        if records:
+            return max(records, key=lambda record: record.head > 0).id  # of the newest ones, which come first
         raise ConfigError(f"no session was begun in {folder}; planlog sessions lists all")
 
     # Showing
