@@ -1,9 +1,11 @@
 """An MCP server over stdio for tests, written without any SDK: `python mcp_server.py [MODE]`.
 
 `silent` answers nothing, `junk` prints what is no message, `dying` ends at once, `stubborn` ignores TERM and the end of
-its input, `odd` lists tools that cannot be offered; without a mode it does what is asked.
+its input, `odd` lists tools that cannot be offered, `restless` does that again and again, `strange` gives answers that
+are none, `asking` asks and never listens; without a mode it does what is asked.
 """
 
+import itertools
 import json
 import os
 import signal
@@ -31,6 +33,13 @@ ODD: list[dict[str, Any]] = [
     {"name": "say", "inputSchema": NOTHING},
     {"name": "long", "inputSchema": {"type": "object", "description": "x" * 30_000}},
 ]
+
+
+STRANGE = {
+    "cut": '{"content":[{"type":"text","text":"an emoji: \\ud83d"}]}',
+    "nothing": "null",
+    "endless": '{"content":[],"structuredContent":{"a":[1,Infinity]}}',
+}
 
 
 def write(**message: Any) -> None:
@@ -75,8 +84,20 @@ def serve(mode: str) -> None:
                 capabilities = {"tools": {"listChanged": True}}
                 info = {"name": "test", "version": "1"}
                 write(id=id, result={"protocolVersion": version, "capabilities": capabilities, "serverInfo": info})
+            case "tools/list" if mode == "strange":
+                write(id=id, result={"tools": [{"name": name, "inputSchema": NOTHING} for name in STRANGE]})
+            case "tools/call" if mode == "strange":
+                result = STRANGE[message["params"]["name"]]
+                sys.stdout.write(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}\n')
+                sys.stdout.flush()
             case "tools/list":
-                write(id=id, result={"tools": ODD if mode == "odd" else TOOLS})
+                with Path("listed").open("a") as listed:
+                    listed.write("+")
+                write(id=id, result={"tools": ODD if mode in ("odd", "restless") else TOOLS})
+                if mode == "restless":
+                    write(method="notifications/tools/list_changed")
+                for number in itertools.count() if mode == "asking" else ():
+                    write(id=number, method="ping")
             case "tools/call":
                 call(id, message["params"]["name"], message["params"].get("arguments") or {})
             case "notifications/cancelled":

@@ -15,7 +15,8 @@ from planlog.tools.outcome import (
     timed_out,
     unknown_tool,
 )
-from planlog.tools.schema import Violations, check_arguments
+from planlog.tools.schema import Unchecked, Violations, check_arguments
+from planlog.tools.servers import SERVED, present_served
 from planlog.tools.tool import Execution, Presentation, Proposal, Tool, Tools
 
 
@@ -73,4 +74,8 @@ def present(tools: Tools, name: str, raw_arguments: str) -> Presentation:
 
 
 def _plain(name: str, raw_arguments: str) -> Presentation:
+    if name.startswith(SERVED):
+        params = check_arguments(Unchecked, raw_arguments)
+        if not isinstance(params, Violations):
+            return present_served(name, params.arguments)
     return Presentation(card="generic", title=clean_text(name), kind="other", raw_input=clean_text(raw_arguments))

@@ -1,16 +1,25 @@
 """Servers that bring tools of their own: what a program that has such servers offers to whoever opens a session."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
-from planlog.tools.tool import Tools
+from planlog.log.text import clean_text
+from planlog.tools.tool import Presentation, Tools
 
 SERVED = "mcp__"
-"""How the names of tools begin that servers bring."""
+"""How the names of tools begin that servers bring: `mcp__server__tool`."""
+
+
+def present_served(name: str, arguments: dict[str, Any]) -> Presentation:
+    """How a call of a server's tool looks; the same whether or not the server is there."""
+    server, _, tool = name.removeprefix(SERVED).partition("__")
+    text = clean_text(json.dumps(arguments, ensure_ascii=False, indent=2))
+    return Presentation("generic", clean_text(f"{server}: {tool}"), "other", arguments, text=text)
 
 
 class Server(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from planlog.features.mcp.names import tool_name
 from planlog.features.mcp.results import text_of
 from planlog.log.text import clean_text
 from planlog.tools.schema import Unchecked
+from planlog.tools.servers import present_served
 from planlog.tools.tool import Execution, Presentation, Proposal, Tool
 
 DESCRIPTION = 2_000
@@ -50,8 +51,7 @@ def offered(server: str, listed: Listed, call: Call) -> Tool[Unchecked, dict[str
         return Proposal(rule=name)
 
     def present(params: Unchecked) -> Presentation:
-        text = json.dumps(params.arguments, ensure_ascii=False, indent=2)
-        return Presentation("generic", clean_text(f"{server}: {listed.name}"), "other", params.arguments, text=text)
+        return present_served(name, params.arguments)
 
     return Tool(
         name,

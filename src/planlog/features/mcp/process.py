@@ -93,7 +93,7 @@ class ServerProcess:
         """What has come to its end, where `sign` was seen; that the process has ended is often seen a moment later."""
         with anyio.move_on_after(LEAVE_SECONDS):
             await self._child.exited.wait()
-        return "it has ended" if self._child.exited.is_set() else sign
+        return "it has ended; planlog's stderr has what it said" if self._child.exited.is_set() else sign
 
     async def _await_exit(self, waiting: anyio.CancelScope) -> None:
         await self._child.exited.wait()

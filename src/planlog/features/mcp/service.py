@@ -1,15 +1,15 @@
 """Starts the servers of a session side by side and offers what they can do; each fault is one line for a person."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 
 from planlog.agent.tasks import task_group
-from planlog.features.mcp.connection import MOST, connected
-from planlog.features.mcp.offer import Call, Listed, offered, unusable
-from planlog.kernel.errors import ConfigError, one_line
+from planlog.features.mcp.connection import connected
+from planlog.features.mcp.offering import Offering
+from planlog.kernel.errors import one_line
 from planlog.kernel.last_acts import LastActs
 from planlog.tools.child import kill_living
 from planlog.tools.servers import Server, ToolServers
@@ -17,8 +17,8 @@ from planlog.tools.tool import Tools
 
 START_SECONDS = 10.0
 """How long a server may take until it has said what it can do, at the start and whenever that changes."""
-NAMED = 5
-"""Tools that a report about several names."""
+PAUSE_SECONDS = 1.0
+"""Between two looks at what a server can do, however often it says that this has changed."""
 
 Report = Callable[[str], None]
 
@@ -75,33 +75,18 @@ async def _serve(
 ) -> None:
     start.deadline = anyio.current_time() + START_SECONDS
     async with connected(server, cwd, report) as connection:
-        listed = await connection.tools()
-        while True:
-            with ExitStack() as offers:
-                _offer(server, listed, connection.call, tools, report, offers)
+        offering = Offering(server, connection.call, tools, report)
+        try:
+            while True:
+                offering.update(await connection.tools())
                 start.deadline = float("inf")
                 settled.set()
+                again = anyio.current_time() + PAUSE_SECONDS
                 await connection.changed()
+                await anyio.sleep_until(again)
                 start.deadline = anyio.current_time() + START_SECONDS
-                listed = await connection.tools()
-
-
-def _offer(server: Server, listed: list[Listed], call: Call, tools: Tools, report: Report, offers: ExitStack) -> None:
-    if len(listed) > MOST:
-        report(f"only the first {MOST} of its tools are offered")
-    left_out: list[str] = []
-    for one in listed[:MOST]:
-        if reason := unusable(one):
-            left_out.append(f"{one.name[:80]} ({reason})")
-            continue
-        tool = offered(server.name, one, call)
-        try:
-            offers.enter_context(tools.add(tool))
-        except ConfigError:
-            left_out.append(f"{one.name[:80]} (another has the name {tool.name})")
-    if left_out:
-        more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
-        report(f"tools that cannot be offered: {', '.join(left_out[:NAMED])}{more}")
+        finally:
+            offering.clear()
 
 
 async def plugin(last_acts: LastActs) -> AsyncGenerator[ToolServers]:

@@ -11,6 +11,7 @@ from planlog.features.mcp import service
 from planlog.features.mcp.names import tool_name
 from planlog.features.mcp.offer import Listed, offered, unusable
 from planlog.features.mcp.results import text_of
+from planlog.features.mcp.schemas import inlined
 from planlog.features.mcp.service import McpServers
 from planlog.tools.call import present, propose, run_call
 from planlog.tools.outcome import Outcome
@@ -92,6 +93,78 @@ async def test_a_server_that_has_learned_something_is_asked_again(tmp_path: Path
         assert len(tools.names()) == len(NAMES) + 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("cut", "an emoji: \ufffd"), ("nothing", "Error: the server's answer is none"), ("endless", '{"a": [1, null]}')],
+)
+async def test_an_odd_answer_is_read_or_a_failure_at_once(tmp_path: Path, name: str, text: str) -> None:
+    tools, reports = Tools(), list[str]()
+    async with McpServers().connect([server("strange")], tmp_path, tools, reports.append) as connected:
+        await connected.settled()
+        assert (await calling(tools, tmp_path)(name, "{}")).text == text
+
+
+async def test_a_server_that_asks_and_never_listens_is_ended(tmp_path: Path) -> None:
+    tools, reports = Tools(), list[str]()
+    async with McpServers().connect([server("asking")], tmp_path, tools, reports.append) as connected:
+        await connected.settled()
+        await until(lambda: reports)
+        assert tools.names() == []
+    assert reports == ['MCP server "test": its tools cannot be used: it asks for more and more and reads no answer']
+
+
+async def test_a_restless_server_is_asked_now_and_then_and_its_tools_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "PAUSE_SECONDS", 0.3)
+    tools, reports = Tools(), list[str]()
+    async with McpServers().connect([server("restless")], tmp_path, tools, reports.append) as connected:
+        await connected.settled()
+        tool = tools.get("mcp__test__say")
+        await until(lambda: len((tmp_path / "listed").read_text()) >= 3)
+        assert tools.get("mcp__test__say") is tool
+        first = len((tmp_path / "listed").read_text())
+        await anyio.sleep(1)
+        assert len((tmp_path / "listed").read_text()) - first <= 5
+    assert len(reports) == 1
+    assert "tools that cannot be offered" in reports[0]
+
+
+def test_a_schema_says_everything_where_it_is_used() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "$ref": {"type": "string", "description": "a property of that name"},
+            "place": {"$ref": "#/$defs/Place", "description": "where"},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "Note"},
+            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "tree": {"$ref": "#/$defs/Tree"},
+            "lost": {"$ref": "#/$defs/Nobody"},
+        },
+        "$defs": {
+            "Place": {"type": "object", "properties": {"line": {"allOf": [{"$ref": "#/$defs/Line"}]}}},
+            "Line": {"type": "integer"},
+            "Tree": {"type": "object", "properties": {"leaves": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}},
+        },
+    }
+    assert inlined(schema) == {
+        "type": "object",
+        "properties": {
+            "$ref": {"type": "string", "description": "a property of that name"},
+            "place": {"type": "object", "properties": {"line": {"type": "integer"}}, "description": "where"},
+            "note": {"type": "string", "default": None, "title": "Note"},
+            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "tree": {"type": "object", "properties": {"leaves": {"type": "array", "items": {}}}},
+            "lost": {},
+        },
+    }
+
+
+def test_a_schema_without_end_is_none() -> None:
+    doubled = {f"d{n}": {"type": "array", "items": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(20)}
+    assert inlined({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": doubled}) == {}
+
+
 async def test_a_server_that_dies_takes_its_tools_with_it_and_is_reported(tmp_path: Path) -> None:
     tools, reports = Tools(), list[str]()
     async with McpServers().connect([server()], tmp_path, tools, reports.append) as connected:
@@ -100,7 +173,7 @@ async def test_a_server_that_dies_takes_its_tools_with_it_and_is_reported(tmp_pa
         await until(lambda: reports)
         assert tools.names() == []
         await connected.settled()
-    assert reports == ['MCP server "test": its tools cannot be used: it has ended']
+    assert reports == ['MCP server "test": its tools cannot be used: it has ended; planlog\'s stderr has what it said']
 
 
 async def test_servers_that_fail_or_hang_keep_nobody_from_the_others(
@@ -115,7 +188,7 @@ async def test_servers_that_fail_or_hang_keep_nobody_from_the_others(
         await connected.settled()
         assert {name.split("__")[1] for name in tools.names()} == {"test", "junk"}
     assert sorted(reports) == [
-        'MCP server "dying": its tools cannot be used: it has ended',
+        'MCP server "dying": its tools cannot be used: it has ended; planlog\'s stderr has what it said',
         'MCP server "junk": it prints what is no message: hello, I am a server',
         f'MCP server "missing": its tools cannot be used: {tmp_path}/no-such-program cannot be started: No such file or directory',
         'MCP server "silent": it is given up: it has not said within 4 seconds what it can do',
@@ -163,7 +236,11 @@ async def test_without_the_sdk_a_report_says_what_to_install(tmp_path: Path, mon
     ("server", "tool", "name"),
     [
         ("files", "read", "mcp__files__read"),
-        ("my files", "read.all", "mcp__my_files__read_all"),
+        ("my files", "read.all", "mcp__my_files__read_all_ab80c332"),
+        ("a", "b__c", "mcp__a__b__c"),
+        ("a__b", "c", "mcp__a__b__c_10f3a53f"),
+        ("a", "_b", "mcp__a___b"),
+        ("a_", "b", "mcp__a___b_4ba558b4"),
         ("文件", "读", "mcp________c11eaf96"),
         ("s" * 40, "t" * 40, f"mcp__{'s' * 40}__tttttttt_78d4e9d0"),
     ],
