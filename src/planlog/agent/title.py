@@ -11,6 +11,8 @@ from planlog.log.text import clean_text
 from planlog.model.message import Block, Text
 
 MAX_LENGTH = 60
+LONGEST = 200
+"""Characters of a title that a person gives."""
 
 
 def title_of(content: Sequence[Block]) -> str:
@@ -30,6 +32,8 @@ async def entitle(session: Session, title: str) -> str:
     title = " ".join(clean_text(title).split())
     if not title:
         raise PlanlogError("the title is empty")
+    if len(title) > LONGEST:
+        raise PlanlogError(f"the title has {len(title)} characters; at most {LONGEST} are taken")
     try:
         async with session.lease():
             await session.append(SESSION_TITLE.fact(SessionTitle(title, [], {"kind": "user"})))

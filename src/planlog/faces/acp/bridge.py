@@ -18,7 +18,7 @@ from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import (
     Authenticate,
     Initialize,
-    Listed,
+    ListedSession,
     ListPage,
     ListSessions,
     LoadSession,
@@ -32,10 +32,10 @@ from planlog.faces.acp.messages import (
     SetOption,
 )
 from planlog.faces.acp.opening import is_folder
-from planlog.faces.acp.prompts import command_of, text_of
+from planlog.faces.acp.prompts import command_of, prompt_text
 from planlog.faces.acp.streams import Inlet, Outlet
 from planlog.faces.acp.talk import Talk
-from planlog.faces.acp.translation import iso
+from planlog.faces.acp.translation import iso, short
 from planlog.faces.acp.updates import ConfigUpdate, ModeUpdate
 from planlog.kernel.errors import PlanlogError
 from planlog.log.event import read_line
@@ -122,12 +122,10 @@ class Bridge:
 
     async def _resume(self, wanted: LoadSession, asked: Asked) -> None:
         async with self._come_to(wanted) as talk:
-            if talk.following.is_on:
-                asked.reply(self._opened(talk))
-                return
-            translation = await talk.following.resume()
+            if not talk.following.is_on:
+                await talk.following.resume()
             asked.reply(self._opened(talk))
-            talk.following.opened(translation)
+            talk.following.opened()
 
     @asynccontextmanager
     async def _come_to(self, wanted: LoadSession) -> AsyncGenerator[Talk]:
@@ -194,14 +192,14 @@ class Bridge:
         listed = tuple([await self._listed(record) for record in page])
         return ListPage(listed, _cursor(page[-1]) if more else None)
 
-    async def _listed(self, record: SessionRecord) -> Listed:
+    async def _listed(self, record: SessionRecord) -> ListedSession:
         title = None
         try:
             if line := await self._house.sessions.store.last_of(record.id, (SESSION_TITLE.name,)):
                 title = SESSION_TITLE.read(read_line(line)).title
         except PlanlogError:  # a damaged session is listed without its title, so that the others are listed
             pass
-        return Listed(record.id, record.cwd, iso(record.updated_at), title or None)
+        return ListedSession(record.id, record.cwd, iso(record.updated_at), short(title) if title else None)
 
     async def _close(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
         talk = self._open(wanted.session_id)
@@ -248,7 +246,7 @@ class Bridge:
 
     async def _prompt(self, wanted: Prompt, asked: Asked) -> None:
         talk = self._open(wanted.session_id)
-        text = text_of(wanted.prompt)
+        text = prompt_text(wanted.prompt)
         words = command_of(text)
         command = self._house.renders.command(words[0]) if words else None
         await talk.turns.prompt(asked, words[1] if words and command else text, command)

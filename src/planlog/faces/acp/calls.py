@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import cast, get_args
 
@@ -29,6 +30,9 @@ from planlog.tools.tool import Tools
 _KINDS = get_args(ToolKind)
 _TAIL = 4_000
 """Characters of a running call's output that are shown."""
+_LONGEST = 500
+"""Characters of an id, a name and a title that an editor is told."""
+_LONGEST_PATH = 4_096
 _PAUSE = 0.25
 """Seconds between two looks at a running call's output."""
 
@@ -67,7 +71,7 @@ class Calls:
 
     def made(self, call: str, name: str, arguments: str) -> None:
         """The model has made a call; it is not under way, and perhaps never will be."""
-        id = f"{self._step}.{call}"
+        id = f"{self._step}.{call if len(call) <= _LONGEST else sha256(call.encode(errors='replace')).hexdigest()}"
         while id in self._used:  # a foreign log may use an id twice
             id += "+"
         self._used.add(id)
@@ -137,8 +141,9 @@ class Calls:
             return []
         if known.announced:
             return [ToolCallChanged(known.id, status=status)]
+        begun = self._begun(known, status)
         known.announced = True
-        return [self._begun(known, status)]
+        return [begun]
 
     def _begun(self, known: Known, status: ToolStatus) -> ToolCallBegun:
         arguments = mend_escapes(known.arguments.encode(errors="replace")).decode()
@@ -148,10 +153,10 @@ class Calls:
         content = card.content or ((text_item(fenced(shown.text)),) if shown.text else ())
         return ToolCallBegun(
             known.id,
-            shown.title or known.name,
+            (shown.title or known.name)[:_LONGEST],
             kind,
             status,
-            known.name,
+            known.name[:_LONGEST],
             content,
             card.locations,
             bounded(shown.raw_input),
@@ -171,7 +176,7 @@ class Calls:
         return msgspec.structs.replace(item, path=self._absolute(item.path)) if isinstance(item, DiffItem) else item
 
     def _places(self, locations: Iterable[Location]) -> Iterable[Location]:
-        return (Location(self._absolute(place.path), place.line) for place in locations)
+        return (Location(self._absolute(one.path), one.line) for one in locations if len(one.path) <= _LONGEST_PATH)
 
     def _absolute(self, path: str) -> str:
         return str(self._folder / path)

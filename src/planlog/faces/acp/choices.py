@@ -63,7 +63,8 @@ class Choices:
         if known is None:
             raise RpcError(INVALID_PARAMS, f"there is no option {option[:80]!r}")
         if not isinstance(value, str) or value not in (one.value for one in known.options):
-            raise RpcError(INVALID_PARAMS, f"{str(value)[:80]!r} is no value of the option {option}")
+            values = ", ".join(one.value for one in known.options[:20])
+            raise RpcError(INVALID_PARAMS, f"{str(value)[:80]!r} is no value of the option {option}; there is {values}")
         if option == APPROVAL:
             self.choose_mode(value)
         elif value != known.current_value:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 
-import msgspec
 from anyio.abc import TaskGroup
 
 from planlog.agent.conversation import CONVERSATION
+from planlog.agent.event import ASSISTANT_MESSAGE, REQUEST_CONTEXT, TURN_START
 from planlog.agent.live import LiveNews
 from planlog.agent.nesting import NESTING
 from planlog.agent.repair import closed_in_memory
@@ -18,7 +18,7 @@ from planlog.faces.acp.telling import coalesced
 from planlog.faces.acp.translation import Translation
 from planlog.faces.acp.updates import CommandInput, CommandOffered, CommandsUpdate, TextBlock, ThoughtChunk, Update
 from planlog.kernel.errors import PlanlogError
-from planlog.log.event import Event
+from planlog.log.event import Event, read_line
 
 Settle = Callable[[Event, Translation], None]
 """Hears of each event once, right after it was told, however often the session is loaded."""
@@ -60,7 +60,7 @@ class Following:
         self._follow_on(self._translate(), -1)
         self._offer_commands()
 
-    async def resume(self) -> Translation:
+    async def resume(self) -> None:
         """Goes on from here without telling what was; `opened` tells what stands."""
         translation = self._translate()
         await self._session.refresh()
@@ -70,6 +70,9 @@ class Following:
             for event in (page := await self._page(start)):
                 translation.replay(event)
             start = page[-1].seq + 1
+        for type in (REQUEST_CONTEXT.name, ASSISTANT_MESSAGE.name):
+            if event := await self._last(type):
+                translation.recall(event)
         head, title = -1, None
         states: dict[str, object] = {}
         while head != self._session.head:
@@ -79,13 +82,13 @@ class Following:
         translation.begin_at(states, title)
         self.seen = max(self.seen, head - 1)
         self._follow_on(translation, head - 1)
-        return translation
 
-    def opened(self, translation: Translation) -> None:
+    def opened(self) -> None:
         """What is told right after the answer to a resume."""
-        self._telling.tell(translation.standing())
-        self._offer_commands()
-        self._telling.tell(translation.about())
+        if self._translation:
+            self._telling.tell(self._translation.standing())
+            self._offer_commands()
+            self._telling.tell(self._translation.about())
 
     async def replay(self) -> None:
         """Tells the whole history anew, then what stands, and goes on from there.
@@ -164,8 +167,12 @@ class Following:
         return Translation(self._house.renders, self._house.folds(), here.tools, here.folder, here.own)
 
     async def _turn_start(self) -> int:
-        line = await self._house.sessions.store.last_of(self._session.id, ("turn/start",))
-        return msgspec.json.decode(line, type=_Seq).seq if line else self._session.head
+        start = await self._last(TURN_START.name)
+        return start.seq if start else self._session.head
+
+    async def _last(self, type: str) -> Event | None:
+        line = await self._house.sessions.store.last_of(self._session.id, (type,))
+        return read_line(line) if line else None
 
     async def _owner(self) -> bool:
         return await self._house.sessions.store.owner(self._session.id) is not None
@@ -220,7 +227,3 @@ class Following:
             for one in self._house.renders.commands()
         )
         self._telling.tell([CommandsUpdate(offered)])
-
-
-class _Seq(msgspec.Struct):
-    seq: int

@@ -20,14 +20,9 @@ class _Wire(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Initialize(_Wire, frozen=True):
-    """`client_capabilities` is whatever came, see `capable`."""
+    """What the client can do is not asked: nothing of it is used."""
 
     protocol_version: Annotated[int, msgspec.Meta(ge=0, le=65535)]
-    client_capabilities: Any = None
-
-
-class Nothing(_Wire, frozen=True):
-    """No parameters count."""
 
 
 class EnvVariable(_Wire, frozen=True):
@@ -76,7 +71,7 @@ class OneSession(_Wire, frozen=True):
 
 
 class Prompt(_Wire, frozen=True):
-    """The blocks are read by `prompts.text_of`."""
+    """The blocks are read by `prompts.prompt_text`."""
 
     session_id: str
     prompt: list[Any]
@@ -148,7 +143,7 @@ class Options(_Wire, frozen=True):
     config_options: tuple[ConfigOption, ...]
 
 
-class Listed(_Wire, frozen=True, omit_defaults=True):
+class ListedSession(_Wire, frozen=True, omit_defaults=True):
     """A session in the list; `updated_at` is ISO 8601."""
 
     session_id: str
@@ -160,7 +155,7 @@ class Listed(_Wire, frozen=True, omit_defaults=True):
 class ListPage(_Wire, frozen=True, omit_defaults=True):
     """A page of the list, newest activity first."""
 
-    sessions: tuple[Listed, ...]
+    sessions: tuple[ListedSession, ...]
     next_cursor: str | None = None
 
 

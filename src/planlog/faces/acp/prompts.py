@@ -29,33 +29,44 @@ class _Resource(msgspec.Struct, frozen=True, tag_field="type", tag="resource"):
 _Block = _Text | _Link | _Resource
 
 
-def text_of(blocks: list[Any]) -> str:
+def prompt_text(blocks: list[Any]) -> str:
     """What the model reads: texts as they are, a link by its name and address, a resource with what it holds.
 
+    A link that stands within a sentence stays there.
     Raises `RpcError` for a block of another kind, and where there is nothing to read.
     """
-    text = "\n\n".join(part for block in blocks if (part := _part(block)))
+    text, was_link = "", False
+    for read in map(_read, blocks):
+        part, is_link = _worded(read), isinstance(read, _Link)
+        is_inline = (is_link or was_link) and (text[-1:].isspace() or part[:1].isspace())
+        text += part if is_inline or not (text and part) else f"\n\n{part}"
+        was_link = is_link
     if not text.strip():
         raise RpcError(INVALID_PARAMS, "the prompt is empty")
     return text
 
 
-def _part(block: Any) -> str:
+def _read(block: Any) -> _Block:
     kind = block.get("type") if isinstance(block, dict) else None
     try:
-        read = msgspec.convert(block, _Block)
+        return msgspec.convert(block, _Block)
     except msgspec.ValidationError as error:
         if kind in ("text", "resource_link", "resource"):
             raise RpcError(INVALID_PARAMS, f"a block of the prompt is not what its type says: {error}") from error
         known = "text, resource_link and resource"
         raise RpcError(INVALID_PARAMS, f"blocks of type {str(kind)[:40]} are not supported; {known} are") from error
-    if isinstance(read, _Text):
-        return read.text
-    if isinstance(read, _Link):
-        return f"[{read.name}]({read.uri})"
-    uri, held = read.resource.uri, read.resource.text
-    # Without a text it holds bytes, which no model is given here.
-    return f"[{uri}]" if held is None else f"<resource uri={msgspec.json.encode(uri).decode()}>\n{held}\n</resource>"
+
+
+def _worded(read: _Block) -> str:
+    match read:
+        case _Text(text=text):
+            return text
+        case _Link(name=name, uri=uri):
+            return f"[{name}]({uri})"
+        case _Resource(resource=_Contents(uri=uri, text=str(text))):
+            return f"<resource uri={msgspec.json.encode(uri).decode()}>\n{text}\n</resource>"
+        case _Resource(resource=resource):  # it holds bytes, which no model is given here
+            return f"[{resource.uri}]"
 
 
 def command_of(text: str) -> tuple[str, str] | None:

@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 
 from planlog.faces.acp.connection import RpcError
-from planlog.faces.acp.prompts import command_of, text_of
+from planlog.faces.acp.prompts import command_of, prompt_text
+
+LINK = {"type": "resource_link", "name": "a.py", "uri": "file:///a.py"}
 
 
 @pytest.mark.parametrize(
@@ -12,12 +14,17 @@ from planlog.faces.acp.prompts import command_of, text_of
         ([{"type": "text", "text": " go "}], " go "),
         ([{"type": "text", "text": "a", "_meta": {}}, {"type": "text", "text": "b"}], "a\n\nb"),
         ([{"type": "resource_link", "name": "a.py", "uri": "file:///a.py", "size": 3}], "[a.py](file:///a.py)"),
+        (
+            [{"type": "text", "text": "Mend "}, LINK, {"type": "text", "text": " and "}, LINK, LINK],
+            "Mend [a.py](file:///a.py) and [a.py](file:///a.py)\n\n[a.py](file:///a.py)",
+        ),
+        ([{"type": "text", "text": "Mend this:"}, LINK], "Mend this:\n\n[a.py](file:///a.py)"),
         ([{"type": "resource", "resource": {"uri": 'a"b', "text": "x"}}], '<resource uri="a\\"b">\nx\n</resource>'),
         ([{"type": "resource", "resource": {"uri": "a:b", "blob": "aGk="}}], "[a:b]"),
     ],
 )
 def test_blocks_are_read_as_text(blocks: list[Any], text: str) -> None:
-    assert text_of(blocks) == text
+    assert prompt_text(blocks) == text
 
 
 @pytest.mark.parametrize(
@@ -35,7 +42,7 @@ def test_blocks_are_read_as_text(blocks: list[Any], text: str) -> None:
 )
 def test_what_cannot_be_read_is_said(blocks: list[Any], said: str) -> None:
     with pytest.raises(RpcError, match=said) as error:
-        text_of(blocks)
+        prompt_text(blocks)
     assert error.value.code == -32602
 
 

@@ -21,6 +21,7 @@ from planlog.agent.event import (
     STEP_START,
     TOOL_CALL,
     TOOL_RESULT,
+    TURN_END,
     TURN_START,
     USER_MESSAGE,
 )
@@ -36,7 +37,7 @@ from planlog.faces.acp.updates import (
     UsageUpdate,
     UserChunk,
 )
-from planlog.faces.acp.wording import pieces, text_of
+from planlog.faces.acp.wording import blocks_text, pieces
 from planlog.faces.renders import Call
 from planlog.log.event import Event, Replace
 from planlog.log.projection import Projection
@@ -84,11 +85,12 @@ class Translation:
 
     def event(self, event: Event) -> list[Update]:
         """What a committed event tells."""
-        return [*self._tell(event, own=self._own), *self._renders.event(event), *self._changed(event)]
+        told = [] if self._is_own(event) else self._tell(event)
+        return [*told, *self._renders.event(event), *self._changed(event)]
 
     def replay(self, event: Event) -> list[Update]:
         """The same for one that is history: with what the editor itself has said, without the views on the way."""
-        updates = [*self._tell(event, own=()), *self._renders.event(event)]
+        updates = [*self._tell(event), *self._renders.event(event)]
         self._fold(event)
         return [update for update in updates if not isinstance(update, UsageUpdate | SessionInfo)]
 
@@ -111,6 +113,13 @@ class Translation:
         self._states.update(states)
         self._title = title
         self._calls.forget_announced()
+
+    def recall(self, event: Event) -> None:
+        """Learns from an event of history how much of the model's context is filled."""
+        if event.type == REQUEST_CONTEXT.name:
+            self._on_context(event)
+        elif event.type == ASSISTANT_MESSAGE.name:
+            self._note_usage(ASSISTANT_MESSAGE.read(event).usage)
 
     def take_over(self, shown: "Translation") -> None:
         """Goes on from another translation of the same session, whose views the editor still shows."""
@@ -161,23 +170,26 @@ class Translation:
 
     # Events
 
-    def _tell(self, event: Event, own: Container[str]) -> list[Update]:
+    def _tell(self, event: Event) -> list[Update]:
         self._time = event.time
         tell = _TOLD.get(event.type)
-        return tell(self, event, own) if tell else []
+        return tell(self, event) if tell else []
 
-    def _on_turn_start(self, event: Event, own: Container[str]) -> list[Update]:
+    def _is_own(self, event: Event) -> bool:
+        return event.type == USER_MESSAGE.name and USER_MESSAGE.read(event).id in self._own
+
+    def _on_turn_start(self, event: Event) -> list[Update]:
         self._turn = TURN_START.read(event).turn
         return []
 
-    def _on_turn_end(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_turn_end(self, event: Event) -> list[Update]:
         self._turn = 0
         updates: list[Update] = []
         if self._usage:
             updates.append(self._usage)
         return updates + self._new_title()
 
-    def _on_title(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_title(self, event: Event) -> list[Update]:
         self._title = SESSION_TITLE.read(event).title or None
         return [] if self._turn else self._new_title()
 
@@ -186,9 +198,9 @@ class Translation:
 
     def _info(self) -> SessionInfo:
         self._told_title = self._title
-        return SessionInfo(self._title, iso(self._time) if self._time else UNSET)
+        return SessionInfo(short(self._title) if self._title else None, iso(self._time) if self._time else UNSET)
 
-    def _on_step_start(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_step_start(self, event: Event) -> list[Update]:
         mark = STEP_START.read(event)
         self._step = (mark.turn, mark.step)
         name = f"{mark.turn}.{mark.step}"
@@ -197,49 +209,52 @@ class Translation:
         early, self._early = self._early, []
         return [update for delta in early for update in self.live(delta)]
 
-    def _on_user_message(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_user_message(self, event: Event) -> list[Update]:
         message = USER_MESSAGE.read(event)
-        if message.id in own or isinstance(event.surface_op, Replace):
+        if isinstance(event.surface_op, Replace):
             return []
         kind = UserChunk if isinstance(message.source, UserSource) else ThoughtChunk
-        return [kind(TextBlock(piece), message.id) for piece in pieces(text_of(message.content))]
+        return [kind(TextBlock(piece), message.id) for piece in pieces(blocks_text(message.content))]
 
-    def _on_chunk(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_chunk(self, event: Event) -> list[Update]:
         logged = ASSISTANT_CHUNK.read(event)
         return self._answering.logged(logged.chunk) if (logged.turn, logged.step) == self._step else []
 
-    def _on_answer(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_answer(self, event: Event) -> list[Update]:
         answer = ASSISTANT_MESSAGE.read(event)
-        if answer.usage and self._window:
-            self._usage = UsageUpdate(_tokens(answer.usage), self._window)
+        self._note_usage(answer.usage)
         for block in answer.message.content:
             if isinstance(block, ToolCall):
                 self._calls.made(block.id, block.name, block.arguments)
         return self._answering.whole(answer.message.content)
 
-    def _on_retry(self, event: Event, own: Container[str]) -> list[Update]:
+    def _note_usage(self, usage: Usage | None) -> None:
+        if usage and self._window:
+            self._usage = UsageUpdate(_tokens(usage), self._window)
+
+    def _on_retry(self, event: Event) -> list[Update]:
         retry = LLM_RETRY.read(event)
         return self._answering.start_again(f"{short(retry.failure.message)}; retrying in {retry.delay_ms / 1000:.1f} s")
 
-    def _on_asked(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_asked(self, event: Event) -> list[Update]:
         return self._calls.wait(APPROVAL_ASKED.read(event).call_id or "")
 
-    def _on_call(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_call(self, event: Event) -> list[Update]:
         call = TOOL_CALL.read(event)
         return self._calls.start(call.call_id, call.name, call.arguments)
 
-    def _on_result(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_result(self, event: Event) -> list[Update]:
         result = TOOL_RESULT.read(event)
         if isinstance(event.surface_op, Replace):
             return []
         updates: list[Update] = []
         for block in result.message.content:
             if isinstance(block, ToolResult):
-                text = text_of(block.content)
+                text = blocks_text(block.content)
                 updates += self._calls.end(block.tool_call_id, Call("", "", text, block.is_error, result.meta))
         return updates
 
-    def _on_context(self, event: Event, own: Container[str]) -> list[Update]:
+    def _on_context(self, event: Event) -> list[Update]:
         self._window = REQUEST_CONTEXT.read(event).context_window
         return []
 
@@ -260,9 +275,9 @@ def _tokens(usage: Usage) -> int:
     return max(0, sum(part or 0 for part in parts))
 
 
-_TOLD: dict[str, Callable[[Translation, Event, Container[str]], list[Update]]] = {
+_TOLD: dict[str, Callable[[Translation, Event], list[Update]]] = {
     TURN_START.name: Translation._on_turn_start,
-    "turn/end": Translation._on_turn_end,
+    TURN_END.name: Translation._on_turn_end,
     SESSION_TITLE.name: Translation._on_title,
     STEP_START.name: Translation._on_step_start,
     USER_MESSAGE.name: Translation._on_user_message,

@@ -18,6 +18,7 @@ from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import Stopped
 from planlog.faces.acp.opening import OpenSession, is_folder
 from planlog.faces.acp.registry import Command
+from planlog.faces.acp.wording import fenced
 from planlog.kernel.errors import PlanlogError, one_line
 from planlog.log.event import Event
 from planlog.tools.servers import Connected
@@ -241,7 +242,7 @@ class Turns:
         if any(left.heard and not left.asked.answered.is_set() for left in self._left):
             reports, self._reports = self._reports, []
             for line in reports:
-                self._telling.say(line)
+                self._telling.say(fenced(line))  # what servers say is nothing to be obeyed as Markdown
 
     async def idle(self) -> None:
         """Waits until all prompts are answered."""

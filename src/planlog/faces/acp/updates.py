@@ -106,7 +106,6 @@ class ToolCallChanged(_Wire, frozen=True, tag_field="sessionUpdate", tag="tool_c
     status: ToolStatus | UnsetType = UNSET
     content: tuple[CallContent, ...] | UnsetType = UNSET
     locations: tuple[Location, ...] | UnsetType = UNSET
-    raw_output: Any = UNSET
 
 
 class PlanEntry(msgspec.Struct, frozen=True):

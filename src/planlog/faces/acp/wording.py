@@ -63,7 +63,7 @@ def _shortened(value: Any, depth: int = 0) -> Any:
             return "…"
 
 
-def text_of(content: Sequence[Block]) -> str:
+def blocks_text(content: Sequence[Block]) -> str:
     """What the blocks of a message say; other blocks by their kind."""
     return "\n".join(
         block.text if isinstance(block, Text) else f"[{type(block).__name__.lower()}]" for block in content

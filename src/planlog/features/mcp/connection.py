@@ -91,9 +91,9 @@ async def connected(server: Server, cwd: Path, report: Callable[[str], None]) ->
         to_session, inbound = anyio.create_memory_object_stream[Any](0)
         outbound, from_session = anyio.create_memory_object_stream[Any](UNSENT)
         with to_session, inbound, outbound, from_session:
-            wire = _Wire(process)
-            tasks.start_soon(wire.read, to_session, report)
-            tasks.start_soon(wire.write, from_session)
+            lines = _Lines(process)
+            tasks.start_soon(lines.read, to_session, report)
+            tasks.start_soon(lines.write, from_session)
             connection = Connection(inbound, outbound)
             async with connection.session:
                 await connection.session.initialize()
@@ -106,7 +106,7 @@ def _import_sdk() -> None:
     import mcp.shared.message  # noqa: F401
 
 
-class _Wire:
+class _Lines:
     """Messages of the SDK as lines of the process, and back."""
 
     def __init__(self, process: ServerProcess) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from planlog.features.mcp.names import tool_name
-from planlog.features.mcp.results import text_of
+from planlog.features.mcp.results import result_text
 from planlog.log.text import clean_text
 from planlog.tools.schema import Unchecked
 from planlog.tools.servers import present_served
@@ -58,7 +58,7 @@ def offered(server: str, listed: Listed, call: Call) -> Tool[Unchecked, dict[str
         clean_text(listed.description)[:DESCRIPTION] or f"The tool {clean_text(listed.name)} of {clean_text(server)}.",
         Unchecked,
         execute,
-        text_of,
+        result_text,
         timeout=CALL_SECONDS,
         needs_approval=True,
         present_call=present,

@@ -7,7 +7,7 @@ from typing import Any
 from planlog.tools.tool import ToolFailure
 
 
-def text_of(result: dict[str, Any]) -> str:
+def result_text(result: dict[str, Any]) -> str:
     """The text of a `CallToolResult` in JSON; what is no text is named in brackets.
 
     Raises `ToolFailure` with that text where the server says that the call has failed.

@@ -10,7 +10,7 @@ import pytest
 from planlog.features.mcp import service
 from planlog.features.mcp.names import tool_name
 from planlog.features.mcp.offer import Listed, offered, unusable
-from planlog.features.mcp.results import text_of
+from planlog.features.mcp.results import result_text
 from planlog.features.mcp.schemas import inlined
 from planlog.features.mcp.service import McpServers
 from planlog.tools.call import present, propose, run_call
@@ -290,7 +290,7 @@ def test_a_schema_that_is_none_of_an_object_is_refused() -> None:
     ],
 )
 def test_results_are_read_as_text(result: dict[str, Any], text: str) -> None:
-    assert text_of(result) == text
+    assert result_text(result) == text
     with pytest.raises(ToolFailure) as failure:
-        text_of({**result, "isError": True})
+        result_text({**result, "isError": True})
     assert failure.value.text == text
