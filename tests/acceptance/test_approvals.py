@@ -34,6 +34,7 @@ use = "planlog.model"
 model = ""
 effort = ""
 max_tokens = 0
+context_window = 0
 [[plugin]]
 id = "shell"
 use = "planlog.features.shell"

@@ -24,6 +24,7 @@ use = "planlog.model"
 model = ""
 effort = ""
 max_tokens = 0
+context_window = 0
 """
 
 

@@ -45,9 +45,16 @@ def is_alive(marker: str) -> bool:
 
 def one_step(house: House, without: str = "") -> str:
     """The shipped composition, but each turn has one step only, and there is no row of the id `without`."""
+    return other(house, "max_steps = 200", "max_steps = 1", without=without)
+
+
+def other(house: House, setting: str, by: str, without: str = "") -> str:
+    """The shipped composition with one setting replaced, and without the row of the id `without`."""
     shipped = Path(__file__).parents[2] / "src" / "planlog" / "app" / "compositions" / "acp.toml"
-    composition = house.folder.parent / "one_step.toml"
-    head, *rows = shipped.read_text().replace("max_steps = 200", "max_steps = 1").split("[[plugin]]")
+    composition = house.folder.parent / "other.toml"
+    text = shipped.read_text()
+    assert setting in text
+    head, *rows = text.replace(setting, by).split("[[plugin]]")
     kept = [row for row in rows if not row.startswith(f'\nid = "{without}"\n')]
     composition.write_text("[[plugin]]".join([head, *kept]))
     return str(composition)

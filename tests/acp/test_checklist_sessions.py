@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.conftest import House
 from tests.acp.conftest import Connect
-from tests.acp.replies import DONE, PLAN, writes
+from tests.acp.replies import DONE, PLAN, other, writes
 from tests.acp.wire import is_answer
 
 
@@ -139,3 +139,22 @@ def test_19_a_session_that_was_never_prompted_hides_no_other_from_the_terminal(c
     house.planlog("run", "-m", house.script(DONE), "--continue", "again")
     assert [event["type"] for event in house.events()].count("turn/end") == 2
     assert empty in [one["sessionId"] for one in wire.call("session/list")["sessions"]]
+
+
+def test_18_how_full_the_context_is_comes_after_a_turn_a_load_and_every_resume(connect: Connect, house: House) -> None:
+    usage = {"inputTokens": 900, "outputTokens": 100}
+    options = ("--composition", other(house, "context_window = 0", "context_window = 8000", without="todo"))
+    wire = connect({"text": "Done.", "usage": usage}, options=options)
+    session = wire.open(house.folder)
+    expected = [{"sessionUpdate": "usage_update", "used": 1000, "size": 8000}]
+    wire.prompt(session)
+    assert wire.updates(session, "usage_update") == expected
+    wire.close()
+    wire = connect(DONE, options=options)
+    for method in ("session/resume", "session/resume", "session/load"):
+        mark = wire.mark()
+        wire.call(method, sessionId=session, cwd=str(house.folder), mcpServers=[])
+        wire.call("session/list")
+        kinds = wire.kinds(session, since=mark)
+        assert wire.updates(session, "usage_update", since=mark) == expected
+        assert kinds[-3:] == ["available_commands_update", "session_info_update", "usage_update"]

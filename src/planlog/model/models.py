@@ -19,15 +19,27 @@ class Models:
     """`env` holds keys and addresses. `default` is opened where none is named, "" leaves it to the keys.
 
     `effort` and `max_tokens` are for every remote model, see `Request`; "" and 0 leave them to the provider.
+    `context_window` is that of every model, 0 where it is not known.
     """
 
-    def __init__(self, env: Mapping[str, str], *, default: str = "", effort: str = "", max_tokens: int = 0) -> None:
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        *,
+        default: str = "",
+        effort: str = "",
+        max_tokens: int = 0,
+        context_window: int = 0,
+    ) -> None:
         if max_tokens < 0:
             raise ConfigError(f"max_tokens must be 0 (the provider decides) or more, got {max_tokens}")
+        if context_window < 0:
+            raise ConfigError(f"context_window must be 0 (not known) or more, got {context_window}")
         self._env = env
         self._default = default
         self._effort = effort or None
         self._max_tokens = max_tokens or None
+        self._context_window = context_window or None
         self._connection: Connection | None = None
 
     def open(self, text: str | None = None) -> Model:
@@ -37,11 +49,15 @@ class Models:
         if kind == SCRIPT and colon and name:
             from planlog.model.scripted import open_script
 
-            return open_script(Path(name))
+            script = open_script(Path(name))
+            script.context_window = self._context_window
+            return script
         address, name = self._choose(kind, clean_text(name), text)
         from planlog.model.remote import RemoteModel
 
-        return RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
+        model = RemoteModel(address, name, self.connection(), effort=self._effort, max_tokens=self._max_tokens)
+        model.context_window = self._context_window
+        return model
 
     def choices(self, text: str | None = None) -> list[str]:
         """Names that `open` takes now, first the one that `text` means (as in `open`), none where it means nothing.

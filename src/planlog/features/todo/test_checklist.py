@@ -168,7 +168,7 @@ def test_15_what_a_missing_feature_wrote_is_skipped(connect: Connect, house: Hou
     composition.write_text(
         'roles = ["event", "fold", "service", "tool", "acp"]\n'
         '[[plugin]]\nid = "agent"\nuse = "planlog.agent"\nmax_steps = 9\napproval = "ask"\n'
-        '[[plugin]]\nid = "model"\nuse = "planlog.model"\nmodel = ""\neffort = ""\nmax_tokens = 0\n'
+        '[[plugin]]\nid = "model"\nuse = "planlog.model"\nmodel = ""\neffort = ""\nmax_tokens = 0\ncontext_window = 0\n'
     )
     wire = connect(DONE, options=("--composition", str(composition)))
     wire.load(session, house.folder)

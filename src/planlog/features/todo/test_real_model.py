@@ -28,6 +28,7 @@ use = "planlog.model"
 model = ""
 effort = ""
 max_tokens = 4000
+context_window = 0
 
 [[plugin]]
 id = "todo"
