@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from planlog.agent.event import SESSION_TITLE, AbortKind
 from planlog.agent.tasks import task_group
-from planlog.faces.acp.codec import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
+from planlog.faces.acp.codec import INVALID_PARAMS, NOT_FOUND
 from planlog.faces.acp.connection import Asked, Connection, Method, RpcError, trace
 from planlog.faces.acp.hello import greeting
 from planlog.faces.acp.house import House
@@ -211,14 +211,9 @@ class Bridge:
             await self._end(talk, "user")
         if valid_id(wanted.session_id):
             with suppress(SessionUnknown):
-                await self._refuse_running(wanted.session_id)
+                await self._house.refuse_running(wanted.session_id, "delete it")
             await self._house.sessions.delete(wanted.session_id)
         return {}
-
-    async def _refuse_running(self, session: str) -> None:
-        if owner := await self._house.sessions.store.owner(session):
-            text = f"process {owner.pid} on {owner.host} is running this session; delete it when its turn is over"
-            raise RpcError(INTERNAL_ERROR, text)
 
     async def _end(self, talk: Talk, kind: AbortKind) -> None:
         """Ends it, whether or not whoever asked for that goes on waiting."""

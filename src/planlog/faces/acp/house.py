@@ -7,6 +7,8 @@ from typing import Any
 from planlog.agent.agent import Agent
 from planlog.agent.event import Policy
 from planlog.agent.live import Live
+from planlog.faces.acp.codec import INTERNAL_ERROR
+from planlog.faces.acp.connection import RpcError
 from planlog.faces.acp.registry import AcpRenders
 from planlog.log.projection import Projection, Projections
 from planlog.log.sessions import Sessions
@@ -29,6 +31,12 @@ class House:
     servers: ToolServers | None
     model: str | None
     policy: Policy
+
+    async def refuse_running(self, session: str, instead: str) -> None:
+        """Raises `RpcError` while a process runs the session; `instead` is what can be done when its turn is over."""
+        if owner := await self.sessions.store.owner(session):
+            text = f"process {owner.pid} on {owner.host} is running this session; {instead} when its turn is over"
+            raise RpcError(INTERNAL_ERROR, text, {"pid": owner.pid, "host": owner.host})
 
     def folds(self) -> Iterable[Projection[Any]]:
         """The projections that features draw."""

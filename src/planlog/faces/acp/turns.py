@@ -50,7 +50,7 @@ class Turns:
         self.servers: Connected | None = None
         """Servers that the first prompt waits for, a short time."""
         self._agent = house.agent
-        self._store = house.sessions.store
+        self._house = house
         self._session = here.session
         self._folder = here.folder
         self._telling = here.telling
@@ -90,17 +90,11 @@ class Turns:
             if not is_folder(self._folder):
                 raise RpcError(INTERNAL_ERROR, f"{self._folder}, where this session works, is gone")
             if not any(other.message for other in self._left) and not agent.runs(self._session):
-                await self._refuse_busy()
+                await self._house.refuse_running(self._session.id, "prompt again")
             left.message = await agent.prompt(self._session, left.text, self._choices.policy)
             self._here.own.add(left.message)
             if left.stopped:
                 await self._take_back([left], "user")
-
-    async def _refuse_busy(self) -> None:
-        owner = await self._store.owner(self._session.id)
-        if owner is not None:
-            text = f"process {owner.pid} on {owner.host} is running this session; prompt again when its turn is over"
-            raise RpcError(INTERNAL_ERROR, text, {"pid": owner.pid, "host": owner.host})
 
     async def stop(self, kind: AbortKind = "user") -> None:
         """Ends the turn that runs and takes back what waits. A turn of another process is asked to end."""
