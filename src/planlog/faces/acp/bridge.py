@@ -1,6 +1,5 @@
 """planlog as an agent of an editor: every method of the protocol that it takes part in, over its sessions."""
 
-import base64
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -9,16 +8,16 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from planlog.agent.event import SESSION_TITLE, AbortKind
+from planlog.agent.event import AbortKind
 from planlog.agent.tasks import task_group
 from planlog.faces.acp.codec import INVALID_PARAMS, NOT_FOUND
-from planlog.faces.acp.connection import Asked, Connection, Method, RpcError, trace
+from planlog.faces.acp.connection import Connection
 from planlog.faces.acp.hello import greeting
 from planlog.faces.acp.house import House
+from planlog.faces.acp.listing import page_of
 from planlog.faces.acp.messages import (
     Authenticate,
     Initialize,
-    ListedSession,
     ListPage,
     ListSessions,
     LoadSession,
@@ -33,18 +32,15 @@ from planlog.faces.acp.messages import (
 )
 from planlog.faces.acp.opening import is_folder
 from planlog.faces.acp.prompts import command_of, prompt_text
+from planlog.faces.acp.requests import Asked, Method, RpcError
 from planlog.faces.acp.streams import Inlet, Outlet
 from planlog.faces.acp.talk import Talk
-from planlog.faces.acp.translation import iso, short
+from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.updates import ConfigUpdate, ModeUpdate
-from planlog.kernel.errors import PlanlogError
-from planlog.log.event import read_line
 from planlog.log.header import valid_id
 from planlog.log.session import Session
-from planlog.log.store import SessionRecord, SessionUnknown
+from planlog.log.store import SessionUnknown
 
-PAGE = 50
-"""Sessions in one page of the list."""
 END_SECONDS = 2.0
 """How long turns may take to end when the client is gone."""
 FLUSH_SECONDS = 0.5
@@ -183,23 +179,8 @@ class Bridge:
         return Opened(talk.choices.modes(), talk.choices.options(), **more)
 
     async def _list(self, wanted: ListSessions, asked: Asked) -> ListPage:
-        records = await self._house.sessions.store.find("")
-        if wanted.cwd is not None:
-            folder = str(_folder(wanted.cwd))
-            records = [record for record in records if record.cwd == folder]
-        start = _start(records, wanted.cursor) if wanted.cursor is not None else 0
-        page, more = records[start : start + PAGE], len(records) > start + PAGE
-        listed = tuple([await self._listed(record) for record in page])
-        return ListPage(listed, _cursor(page[-1]) if more else None)
-
-    async def _listed(self, record: SessionRecord) -> ListedSession:
-        title = None
-        try:
-            if line := await self._house.sessions.store.last_of(record.id, (SESSION_TITLE.name,)):
-                title = SESSION_TITLE.read(read_line(line)).title
-        except PlanlogError:  # a damaged session is listed without its title, so that the others are listed
-            pass
-        return ListedSession(record.id, record.cwd, iso(record.updated_at), short(title) if title else None)
+        folder = str(_folder(wanted.cwd)) if wanted.cwd is not None else None
+        return await page_of(self._house.sessions.store, folder, wanted.cursor)
 
     async def _close(self, wanted: OneSession, asked: Asked) -> dict[str, Any]:
         talk = self._open(wanted.session_id)
@@ -278,17 +259,3 @@ def _folder(cwd: str) -> Path:
 
 def _unknown(session: str, more: str = "") -> RpcError:
     return RpcError(NOT_FOUND, f"there is no session {session[:80]!r} here{more}", {"sessionId": session[:200]})
-
-
-def _cursor(last: SessionRecord) -> str:
-    return base64.urlsafe_b64encode(f"{last.updated_at}:{last.id}".encode()).decode()
-
-
-def _start(records: list[SessionRecord], cursor: str) -> int:
-    """Where the page begins that follows the one whose last session the cursor names."""
-    try:
-        updated_at, id = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True).decode().split(":", 1)
-        last = (-int(updated_at), id)
-    except ValueError as error:
-        raise RpcError(INVALID_PARAMS, "the cursor is none that this list has given") from error
-    return sum((-record.updated_at, record.id) <= last for record in records)

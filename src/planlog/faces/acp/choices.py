@@ -2,8 +2,8 @@
 
 from planlog.agent.event import Policy
 from planlog.faces.acp.codec import INVALID_PARAMS
-from planlog.faces.acp.connection import RpcError
 from planlog.faces.acp.messages import Mode, Modes
+from planlog.faces.acp.requests import RpcError
 from planlog.faces.acp.updates import ConfigOption, OptionValue
 from planlog.kernel.errors import ConfigError
 from planlog.model.model import Model

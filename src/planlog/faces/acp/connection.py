@@ -3,11 +3,7 @@
 Whatever a client sends, the connection lives; only the end of the stream, or of what can be written, ends it.
 """
 
-import os
-import threading
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import anyio
@@ -32,71 +28,20 @@ from planlog.faces.acp.codec import (
     notification_line,
     read_message,
     request_line,
-    result_line,
 )
+from planlog.faces.acp.requests import Asked, ClientFailed, Method, RpcError
 from planlog.faces.acp.streams import Inlet, Outlet
+from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.updates import Update
 from planlog.kernel.errors import PlanlogError, one_line
 from planlog.tools.lines import Lines
 
 T = TypeVar("T")
-STDERR = 2
 MOST_OPEN = 200
 """Requests that are carried out at once. The next one is read when one of them is answered, unless they last: what ends
 those may be what is read next, so one more of them is refused."""
 LAST_SECONDS = 0.5
 """How long requests may still take that came before the end of the stream, unless they last."""
-
-
-class RpcError(Exception):
-    """The request fails with this error; `message` is for a person, `data` is JSON for programs."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.data = data
-
-
-class ClientFailed(Exception):
-    """The client answered a request of ours with an error, or with something that is no answer to it."""
-
-
-class Asked:
-    """A request of the client that is being carried out; it can be answered from anywhere, the first answer counts."""
-
-    def __init__(self, id: bytes, outlet: Outlet) -> None:
-        self.id = id
-        self.cancel: Callable[[], object] = lambda: None
-        """What is done when the client takes the request back; by default it is left alone."""
-        self.answered = anyio.Event()
-        self._outlet = outlet
-
-    def reply(self, result: Any) -> None:
-        """Answers with a result."""
-        self._send(lambda: result_line(self.id, result))
-
-    def fail(self, code: int, message: str, data: Any = None) -> None:
-        """Answers with an error."""
-        self._send(lambda: error_line(self.id, code, message, data))
-
-    def _send(self, line: Callable[[], bytes]) -> None:
-        if not self.answered.is_set():
-            self._outlet.send(line())
-            self.answered.set()
-
-
-class Method(msgspec.Struct, frozen=True):
-    """How a request is carried out: `run` gets its typed parameters.
-
-    What it returns is the answer, unless it has replied itself. With `early` it may come before `initialize`; one that
-    `lasts` is not waited for when the client says no more, and whoever ends what it has begun answers it.
-    """
-
-    params: type[Any]
-    run: Callable[[Any, Asked], Awaitable[Any]]
-    early: bool = False
-    lasts: bool = False
 
 
 class Connection:
@@ -273,18 +218,6 @@ class Connection:
             await heed(meant)
         except Exception:  # nobody can be answered; the sessions go on
             trace()
-
-
-def trace() -> None:
-    """The error that is being handled, on stderr; nobody waits for whoever reads that, if anybody does."""
-    text = traceback.format_exc().encode(errors="replace")
-    threading.Thread(target=_write_stderr, args=(text,), name="ACP trace", daemon=True).start()
-
-
-def _write_stderr(text: bytes) -> None:
-    # Not by `sys.stderr`: the interpreter's end would wait for the lock of one that is full.
-    with suppress(OSError):
-        os.write(STDERR, text)
 
 
 class _Taken(msgspec.Struct, frozen=True, rename="camel"):

@@ -2,8 +2,8 @@
 
 from planlog.agent.event import Aborted, Blocked, Completed, EndReason, Failed, Interrupted, MaxTokens
 from planlog.faces.acp.codec import INTERNAL_ERROR
-from planlog.faces.acp.connection import Asked
 from planlog.faces.acp.messages import Stopped
+from planlog.faces.acp.requests import Asked
 from planlog.faces.acp.translation import short
 
 

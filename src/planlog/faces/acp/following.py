@@ -11,10 +11,11 @@ from planlog.agent.live import LiveNews
 from planlog.agent.nesting import NESTING
 from planlog.agent.repair import closed_in_memory
 from planlog.faces.acp.codec import INTERNAL_ERROR
-from planlog.faces.acp.connection import RpcError, trace
 from planlog.faces.acp.house import House
 from planlog.faces.acp.opening import OpenSession
+from planlog.faces.acp.requests import RpcError
 from planlog.faces.acp.telling import coalesced
+from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.translation import Translation
 from planlog.faces.acp.updates import CommandInput, CommandOffered, CommandsUpdate, TextBlock, ThoughtChunk, Update
 from planlog.kernel.errors import PlanlogError

@@ -8,8 +8,8 @@ from planlog.agent.agent import Agent
 from planlog.agent.event import Policy
 from planlog.agent.live import Live
 from planlog.faces.acp.codec import INTERNAL_ERROR
-from planlog.faces.acp.connection import RpcError
 from planlog.faces.acp.registry import AcpRenders
+from planlog.faces.acp.requests import RpcError
 from planlog.log.projection import Projection, Projections
 from planlog.log.sessions import Sessions
 from planlog.model.models import Models

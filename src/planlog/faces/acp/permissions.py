@@ -7,9 +7,11 @@ from anyio.abc import TaskGroup
 from planlog.agent.agent import Agent
 from planlog.agent.event import APPROVAL_ASKED, APPROVAL_DECIDED, TURN_END, ApprovalAsked
 from planlog.faces.acp.calls import Calls
-from planlog.faces.acp.connection import ClientFailed, Connection, trace
+from planlog.faces.acp.connection import Connection
 from planlog.faces.acp.diffs import draw_diff
 from planlog.faces.acp.messages import Permission, PermissionAnswer
+from planlog.faces.acp.requests import ClientFailed
+from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.updates import text_item
 from planlog.faces.acp.wording import fenced
 from planlog.kernel.errors import PlanlogError

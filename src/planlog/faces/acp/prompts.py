@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from planlog.faces.acp.codec import INVALID_PARAMS
-from planlog.faces.acp.connection import RpcError
+from planlog.faces.acp.requests import RpcError
 
 
 class _Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from planlog.faces.acp.connection import RpcError
 from planlog.faces.acp.prompts import command_of, prompt_text
+from planlog.faces.acp.requests import RpcError
 
 LINK = {"type": "resource_link", "name": "a.py", "uri": "file:///a.py"}
 

@@ -37,6 +37,7 @@ from planlog.faces.acp.updates import (
     UsageUpdate,
     UserChunk,
 )
+from planlog.faces.acp.views import Views
 from planlog.faces.acp.wording import blocks_text, pieces
 from planlog.faces.renders import Call
 from planlog.log.event import Event, Replace
@@ -64,9 +65,7 @@ class Translation:
     ) -> None:
         self._renders = renders
         self._own = own
-        self._folds = tuple(folds)
-        self._states: dict[str, Any] = {fold.key: fold.init for fold in self._folds}
-        self._shown: dict[str, list[Update]] = {}
+        self._views = Views(renders, folds)
         self._calls = Calls(renders, tools, folder)
         self._turn = 0
         self._step = (0, 0)
@@ -86,12 +85,12 @@ class Translation:
     def event(self, event: Event) -> list[Update]:
         """What a committed event tells."""
         told = [] if self._is_own(event) else self._tell(event)
-        return [*told, *self._renders.event(event), *self._changed(event)]
+        return [*told, *self._renders.event(event), *self._views.event(event)]
 
     def replay(self, event: Event) -> list[Update]:
         """The same for one that is history: with what the editor itself has said, without the views on the way."""
         updates = [*self._tell(event), *self._renders.event(event)]
-        self._fold(event)
+        self._views.fold(event)
         return [update for update in updates if not isinstance(update, UsageUpdate | SessionInfo)]
 
     def live(self, what: LiveNews) -> list[Update]:
@@ -110,7 +109,7 @@ class Translation:
 
     def begin_at(self, states: dict[str, Any], title: str | None) -> None:
         """Begins in the middle of the log, where the projections have these states and the session that title."""
-        self._states.update(states)
+        self._views.begin_at(states)
         self._title = title
         self._calls.forget_announced()
 
@@ -123,18 +122,11 @@ class Translation:
 
     def take_over(self, shown: "Translation") -> None:
         """Goes on from another translation of the same session, whose views the editor still shows."""
-        self._shown = dict(shown._shown)
+        self._views.take_over(shown._views)
 
     def standing(self) -> list[Update]:
         """The views that stand now, each once; a shown one that no longer stands is cleared."""
-        updates: list[Update] = []
-        for fold in self._folds:
-            blank = self._renders.view(fold.key, fold.view(fold.init))
-            drawn = self._renders.view(fold.key, fold.view(self._states[fold.key]))
-            if drawn != blank or drawn != self._shown.get(fold.key, blank):
-                updates += drawn
-            self._shown[fold.key] = drawn
-        return updates
+        return self._views.standing()
 
     def about(self) -> list[Update]:
         """What the session is called, and how much of the model's context it fills, as far as that is known."""
@@ -143,29 +135,6 @@ class Translation:
             updates.append(self._info())
         if self._usage:
             updates.append(self._usage)
-        return updates
-
-    # Views
-
-    def _fold(self, event: Event) -> list[tuple[Projection[Any], Any]]:
-        changed: list[tuple[Projection[Any], Any]] = []
-        for fold in self._folds:
-            if fold.types is None or event.type in fold.types:
-                before, after = self._states[fold.key], fold.apply(self._states[fold.key], event)
-                if after is not before:
-                    self._states[fold.key] = after
-                    changed.append((fold, after))
-        return changed
-
-    def _changed(self, event: Event) -> list[Update]:
-        updates: list[Update] = []
-        for fold, state in self._fold(event):
-            drawn = self._renders.view(fold.key, fold.view(state))
-            # Where nothing of what is gone was shown, there is nothing to clear.
-            if state is fold.init and drawn == self._shown.get(fold.key, drawn):
-                continue
-            updates += drawn
-            self._shown[fold.key] = drawn
         return updates
 
     # Events

@@ -11,13 +11,14 @@ from anyio.abc import TaskGroup
 from planlog.agent.event import TURN_END, USER_MESSAGE, AbortKind
 from planlog.faces.acp.choices import Choices
 from planlog.faces.acp.codec import INTERNAL_ERROR
-from planlog.faces.acp.connection import Asked, RpcError, trace
 from planlog.faces.acp.endings import answer_turn
 from planlog.faces.acp.following import Following
 from planlog.faces.acp.house import House
 from planlog.faces.acp.messages import Stopped
 from planlog.faces.acp.opening import OpenSession, is_folder
 from planlog.faces.acp.registry import Command
+from planlog.faces.acp.requests import Asked, RpcError
+from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.wording import fenced
 from planlog.kernel.errors import PlanlogError, one_line
 from planlog.log.event import Event

@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from planlog.faces.acp import connection
-from planlog.faces.acp.connection import trace
+from planlog.faces.acp import tracing
+from planlog.faces.acp.tracing import trace
 
 
 def test_a_trace_waits_for_nobody_who_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ def test_a_trace_waits_for_nobody_who_reads_it(monkeypatch: pytest.MonkeyPatch) 
         except BlockingIOError:
             break
     os.set_blocking(writing, True)
-    monkeypatch.setattr(connection, "STDERR", writing)
+    monkeypatch.setattr(tracing, "STDERR", writing)
     try:
         raise ValueError("it broke")
     except ValueError:
