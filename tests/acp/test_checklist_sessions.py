@@ -125,6 +125,8 @@ def test_21_the_title_comes_once_after_the_first_exchange(connect: Connect, hous
     assert wire.kinds(session)[-1] == "session_info_update"
     wire.prompt(session, "And the door")
     assert len(wire.updates(session, "session_info_update")) == 1
+    assert wire.prompt(session, f"/title {'x' * 2_000_000}") == "end_turn"
+    assert wire.text(session).endswith("the title has 2000000 characters; at most 200 are taken")
     assert wire.prompt(session, "/title A better name") == "end_turn"
     assert wire.updates(session, "session_info_update")[-1]["title"] == "A better name"
 
