@@ -38,6 +38,7 @@ ODD: list[dict[str, Any]] = [
 STRANGE = {
     "cut": '{"content":[{"type":"text","text":"an emoji: \\ud83d"}]}',
     "nothing": "null",
+    "huge": f'{{"content":[],"structuredContent":{"9" * 5000}}}',
     "endless": '{"content":[],"structuredContent":{"a":[1,Infinity]}}',
 }
 

@@ -181,3 +181,15 @@ def test_a_folder_is_the_same_however_it_is_written(connect: Connect, house: Hou
     for cwd in (f"{house.folder}/", f"{house.folder}//", f"{house.folder}/."):
         assert [one["sessionId"] for one in wire.call("session/list", cwd=cwd)["sessions"]] == [session]
     assert wire.fails("session/new", cwd="/" + "a" * 5000, mcpServers=[]) == -32602
+
+
+def test_a_new_session_that_is_taken_back_leaves_nothing(connect: Connect, house: House) -> None:
+    wire = connect(DONE)
+    for number in range(12):
+        id = wire.request("session/new", cwd=str(house.folder), mcpServers=[])
+        time.sleep(number / 3000)
+        wire.notify("$/cancel_request", requestId=id)
+        answer = wire.answer(id)
+        if "result" in answer:
+            wire.call("session/delete", sessionId=answer["result"]["sessionId"])
+        assert wire.call("session/list")["sessions"] == []

@@ -150,7 +150,8 @@ class Calls:
         return Execution(call.id, desk.session, desk.cwd, hear, self._approvals.get(call.id))
 
     async def _perform(self, call: Call, seq: int) -> None:
-        if self._desk.tools.get(call.name) is self._tool(call):
+        tool = self._desk.tools.get(call.name)
+        if tool is None or tool is self._tool(call):
             outcome = await run_call(self._desk.tools, call.name, call.arguments, self._execution(call))
         else:  # nobody has judged the one that is there now
             outcome = other_tool(call.name)

@@ -31,11 +31,16 @@ class Sessions:
         self._opening = anyio.Lock()
 
     async def create(self, cwd: Path) -> Session:
-        """A new, empty session for work in `cwd`."""
+        """A new, empty session for work in `cwd`; none is left where the caller is cancelled."""
         session, now = new_id(), self._clock()
         header = write_header(session, now, str(cwd))
-        await self.store.create(SessionRecord(session, now, str(cwd), header, 0, now))
-        return await self.open(session)
+        try:
+            await self.store.create(SessionRecord(session, now, str(cwd), header, 0, now))
+            return await self.open(session)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self.delete(session)
+            raise
 
     async def open(self, session: str) -> Session:
         """The session with that whole id. Raises `SessionUnknown` or `SessionRefused`."""

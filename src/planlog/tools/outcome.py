@@ -62,7 +62,7 @@ def unknown_tool(name: str, meant: str | None, names: list[str]) -> Outcome:
 
 
 def other_tool(name: str) -> Outcome:
-    """The tool came, went or was replaced while the call waited."""
+    """The tool came, or was replaced, while the call waited."""
     return failed(f"{name} was loaded anew while this call waited; call it again", "UnknownToolError", "UNKNOWN_TOOL")
 
 

@@ -34,6 +34,7 @@ from planlog.faces.acp.streams import Inlet, Outlet
 from planlog.faces.acp.tracing import trace
 from planlog.faces.acp.updates import Update
 from planlog.kernel.errors import PlanlogError, one_line
+from planlog.log.text import clean_text
 from planlog.tools.lines import Lines
 
 T = TypeVar("T")
@@ -159,7 +160,7 @@ class Connection:
             try:
                 params = msgspec.json.decode(request.params, type=method.params)
             except (msgspec.MsgspecError, RecursionError) as error:
-                asked.fail(INVALID_PARAMS, f"{request.method}: {one_line(error)}")
+                asked.fail(INVALID_PARAMS, f"{request.method}: {clean_text(str(error))}")
                 return
             self._open[request.id] = asked
             self._count_open(method, 1)

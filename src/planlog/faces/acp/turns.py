@@ -236,8 +236,8 @@ class Turns:
     def _say_reports(self) -> None:
         if any(left.heard and not left.asked.answered.is_set() for left in self._left):
             reports, self._reports = self._reports, []
-            for line in reports:
-                self._telling.say(fenced(line))  # what servers say is nothing to be obeyed as Markdown
+            if reports:  # what servers say is nothing to be obeyed as Markdown
+                self._telling.say(fenced("\n".join(reports)) + "\n\n")
 
     async def idle(self) -> None:
         """Waits until all prompts are answered."""

@@ -149,9 +149,13 @@ def _failed(line: bytes) -> "JSONRPCError | None":
     from mcp_types import ErrorData, JSONRPCError
 
     try:
-        said = json.loads(line)
+        said = json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):
         return None
     if not isinstance(said, dict) or "method" in said or not isinstance(id := cast(Any, said.get("id")), int):
         return None
     return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=-32603, message="the server's answer is none"))
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < 20 else digits

@@ -95,7 +95,12 @@ async def test_a_server_that_has_learned_something_is_asked_again(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("cut", "an emoji: \ufffd"), ("nothing", "Error: the server's answer is none"), ("endless", '{"a": [1, null]}')],
+    [
+        ("cut", "an emoji: \ufffd"),
+        ("nothing", "Error: the server's answer is none"),
+        ("endless", '{"a": [1, null]}'),
+        ("huge", "Error: the server's answer is none"),
+    ],
 )
 async def test_an_odd_answer_is_read_or_a_failure_at_once(tmp_path: Path, name: str, text: str) -> None:
     tools, reports = Tools(), list[str]()
